@@ -32,7 +32,7 @@ void Exchanges::add(uint32_t rank, uint32_t ins, uint32_t outs)
 
     cfg.size = options_.ranks;
     cfg.rank = rank;
-    cfg.eager = EAGER;
+    cfg.eager = hwmc_eager_bytes(options_.ranks);
     cfg.counts = &counts_;
     for (cfg.links = 2; cfg.links <= ins + outs;)
         cfg.links *= 2;

@@ -26,9 +26,7 @@ namespace sim {
 // References of messages, and tokens, have this bit where they are of exchanges.
 constexpr uint32_t OF_BLOCKS = 1u << 31;
 
-// Bytes of a block that is sent unasked, as in engine/group/blocks.h; and of a part, where several
-// follow each other, as in entry/spread.
-constexpr uint32_t EAGER = 4096;
+// Bytes of a part, where several follow each other, as in entry/spread.
 uint32_t part_for(const Options &o);
 
 // A block before its exchange.

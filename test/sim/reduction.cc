@@ -19,7 +19,7 @@ hwmc_reduce_way way_for(const Options &o, const hwmc_network &net, uint64_t byte
 {
     if (o.degree > 0)
         return {1, o.degree, o.degree > 1 ? (uint32_t) bytes : part_for(o)};
-    const hwmc_reduce_case c = {o.ranks, !o.ordered, false, bytes, part_for(o), HWMC_REDUCE_ANY};
+    const hwmc_reduce_case c = {o.ranks, !o.ordered, false, bytes, part_for(o), HWMC_REDUCE_ANY, 0};
 
     return hwmc_reduce_way_of(&net, &c);
 }
@@ -29,7 +29,7 @@ hwmc_reduce_way way_for(const Options &o, const hwmc_network &net, uint64_t byte
 Reduction::Reduction(const Options &o, const hwmc_network &net, uint64_t bytes,
                      Exchanges *exchanges)
     : options_(o), bytes_((uint32_t) bytes), exchanges_(exchanges), way_(way_for(o, net, bytes)),
-      part_((std::max(way_.part, EAGER) + ELEMENT - 1) / ELEMENT * ELEMENT),
+      part_((std::max(way_.part, HWMC_PART_LEAST) + ELEMENT - 1) / ELEMENT * ELEMENT),
       window_(std::min(WINDOW, parts())), calls_(o.ranks, 0)
 {
     trees_.resize((size_t) o.ranks * way_.trees);

@@ -19,7 +19,7 @@ constexpr uint32_t ELEMENT = 8; // bytes
 Scanning::Scanning(const Options &o, const hwmc_network &net, Exchanges *exchanges)
     : options_(o), exchanges_(exchanges),
       way_(hwmc_scan_way_of(&net, o.ranks, o.bytes, part_for(o))),
-      part_((std::max(way_.part, EAGER) + ELEMENT - 1) / ELEMENT * ELEMENT),
+      part_((std::max(way_.part, HWMC_PART_LEAST) + ELEMENT - 1) / ELEMENT * ELEMENT),
       parts_(hwmc_exchange_parts((uint32_t) o.bytes, part_)), window_(std::min(WINDOW, parts_)),
       combine_(o.ranks)
 {

@@ -36,7 +36,7 @@ hwmc_network crowded()
 hwmc_reduce_way way_of(const hwmc_network &net, uint32_t members, bool commutative, uint64_t bytes,
                        uint32_t part, hwmc_reduce_kind kind, bool awaited = false)
 {
-    const hwmc_reduce_case c = {members, commutative, awaited, bytes, part, kind};
+    const hwmc_reduce_case c = {members, commutative, awaited, bytes, part, kind, 0};
 
     return hwmc_reduce_way_of(&net, &c);
 }

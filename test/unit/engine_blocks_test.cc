@@ -93,7 +93,7 @@ TEST(EngineBlocks, ComeInTurnWithBroadcasts)
         g = net.group(first(p));
         net.settle();
         for (uint32_t i = 0; i < 20; i++) {
-            exchange(net, g, i % 3 == 0 ? i * 50 : i * 3000, HWMC_BLOCKS_EAGER + i, i);
+            exchange(net, g, i % 3 == 0 ? i * 50 : i * 3000, HWMC_PART_LEAST + i, i);
             broadcast(net, g, i % p, pattern(i * 91 % 1000, i));
             if (HasFatalFailure())
                 return;
@@ -116,7 +116,7 @@ TEST(EngineBlocks, WhoIsAheadIsKept)
 
     net.settle();
     for (uint32_t r = 0; r < p; r++)
-        all.emplace_back(p, r, 100, HWMC_BLOCKS_EAGER, 1);
+        all.emplace_back(p, r, 100, HWMC_PART_LEAST, 1);
     for (uint32_t r = 0; r + 1 < p; r++)
         hwmc_group_exchange(g[r], &all[r].plan, net.now);
     net.settle();
@@ -133,7 +133,7 @@ TEST(EngineBlocks, AClosedGroupFreesWhatItKeeps)
 {
     mem::Net net(2);
     Groups g = net.group(first(2));
-    AllToAll one(2, 0, 100, HWMC_BLOCKS_EAGER, 1);
+    AllToAll one(2, 0, 100, HWMC_PART_LEAST, 1);
 
     net.settle();
     hwmc_group_exchange(g[0], &one.plan, net.now);
@@ -150,15 +150,15 @@ TEST(EngineBlocks, LengthsThatDisagreeAreAnError)
         std::vector<AllToAll> all;
 
         net.settle();
-        all.emplace_back(2, 0, 100, HWMC_BLOCKS_EAGER, 1);
-        all.emplace_back(2, 1, other, HWMC_BLOCKS_EAGER, 1);
+        all.emplace_back(2, 0, 100, HWMC_PART_LEAST, 1);
+        all.emplace_back(2, 1, other, HWMC_PART_LEAST, 1);
         for (uint32_t r = 0; r < 2; r++)
             hwmc_group_exchange(g[r], &all[r].plan, net.now);
         for (int i = 0; i < 10; i++)
             net.settle(HWMC_EXCHANGE_ANNOUNCE_NS);
         EXPECT_TRUE(hwmc_group_exchanged(g[0]) && g[0]->blocks.exchange.failed) << other;
         EXPECT_TRUE(hwmc_group_exchanged(g[1]) && g[1]->blocks.exchange.failed) << other;
-        exchange(net, g, 20000, HWMC_BLOCKS_EAGER, 3);
+        exchange(net, g, 20000, HWMC_PART_LEAST, 3);
     }
 }
 
@@ -174,7 +174,7 @@ TEST(EngineBlocks, AreAStageOfTheirOwn)
 
         net.settle();
         for (uint32_t r = 0; r < 2; r++)
-            all.emplace_back(2, r, bytes, HWMC_BLOCKS_EAGER, 1);
+            all.emplace_back(2, r, bytes, HWMC_PART_LEAST, 1);
         EXPECT_EQ(HWMC_STAGE_SYNC, hwmc_group_stage(g[0]));
         hwmc_group_exchange(g[0], &all[0].plan, net.now);
         net.settle();
@@ -192,7 +192,7 @@ TEST(EngineBlocks, WaitForLanesThatHaveThem)
 {
     mem::Net net(2);
     Groups g = net.group(first(2));
-    AllToAll one(2, 0, 20000, HWMC_BLOCKS_EAGER, 1);
+    AllToAll one(2, 0, 20000, HWMC_PART_LEAST, 1);
 
     net.settle();
     one.plan.num_in = 0;

@@ -7,6 +7,10 @@
 #include "any_msg.h"
 #include "exchange_net.h"
 
+extern "C" {
+#include "core/model/reduce_way.h"
+}
+
 namespace {
 
 using exchange::Bytes;
@@ -32,7 +36,8 @@ struct Plan {
 
 Plan draw_plan(sim::Rng &rng, uint32_t p)
 {
-    Plan plan = {(uint32_t) (8 + rng.below(40)), (uint32_t) rng.below(1000), {}};
+    // Parts of fewer bytes than eager blocks may have, too.
+    Plan plan = {(uint32_t) (3 + rng.below(45)), (uint32_t) rng.below(1000), {}};
 
     for (uint32_t from = 0; from < p; from++)
         for (uint32_t to = 0; to < p; to++)
@@ -191,6 +196,75 @@ TEST(Exchange, WithoutEagerBlocksNothingIsKeptButGrants)
         if (HasFatalFailure())
             return;
     }
+}
+
+// Of more members that send to one at once each may send less.
+TEST(Exchange, AnEagerBlockIsShorterWhereMoreMaySendOne)
+{
+    EXPECT_EQ(32768u, hwmc_eager_bytes(2));
+    EXPECT_EQ(32768u, hwmc_eager_bytes(8));
+    EXPECT_EQ(16384u, hwmc_eager_bytes(9));
+    EXPECT_EQ(16384u, hwmc_eager_bytes(16));
+    EXPECT_EQ(8192u, hwmc_eager_bytes(17));
+    EXPECT_EQ(4096u, hwmc_eager_bytes(64));
+    EXPECT_EQ(4096u, hwmc_eager_bytes(UINT32_MAX));
+}
+
+// One that comes again when its exchange is over counts for nothing. Without what says that it was
+// asked for it would be an eager one, that the peer had credit for.
+TEST(Exchange, APartOfALongBlockIsNotTakenForAnEagerOne)
+{
+    const uint32_t part = 3, bytes = 6; // fewer than 8: two parts, so it is long
+    Net net(2, 8, 1);
+    Bytes out(bytes, 1), in(bytes);
+    hwmc_block_in i = {};
+    hwmc_block_out o = {};
+    hwmc_msg again = {};
+    uint32_t at;
+
+    i.peer = 1;
+    o.peer = 0;
+    i.bytes = o.bytes = bytes;
+    i.window = o.ready = 2;
+    net.members[0].in = {i};
+    net.members[0].in_place = {{in.data(), part, 2}};
+    net.members[1].out = {o};
+    net.members[1].out_place = {{out.data(), part, 2}};
+    net.begin(1, part, 1);
+    EXPECT_TRUE(net.idle()) << "it waits for a grant";
+    net.begin(0, part, 1);
+    while (net.deliver())
+        ;
+    hwmc_exchange_take(&net.members[0].x, 0, 2);
+    net.pump(0);
+    ASSERT_TRUE(hwmc_exchange_over(&net.members[0].x) && hwmc_exchange_over(&net.members[1].x));
+    EXPECT_EQ(out, in);
+
+    hwmc_exchange *x = &net.members[0].x;
+    const auto came = [&] {
+        uint32_t n = 0;
+
+        for (uint32_t l = 0; l < x->cfg.links; l++)
+            n += x->links[l].peer != 0 ? x->links[l].came : 0;
+        return n;
+    };
+    again.type = HWMC_MSG_BLOCK;
+    again.peer = 1;
+    again.block.bytes = bytes;
+    again.flags = HWMC_FLAG_GRANTED;
+    EXPECT_EQ(HWMC_STALE, hwmc_exchange_on_block(x, &again, false, &at));
+    EXPECT_EQ(0u, came());
+    again.flags = 0;
+    EXPECT_EQ(HWMC_STALE, hwmc_exchange_on_block(x, &again, false, &at));
+    EXPECT_EQ(1u, came());
+    // Of an exchange to come: nobody has asked for it.
+    again.bid = 1;
+    again.flags = HWMC_FLAG_GRANTED;
+    EXPECT_EQ(HWMC_BAD, hwmc_exchange_on_block(x, &again, false, &at));
+    // What neither says so nor is short enough.
+    again.flags = 0;
+    again.block.bytes = 9;
+    EXPECT_EQ(HWMC_BAD, hwmc_exchange_on_block(x, &again, false, &at));
 }
 
 // A short block from each of the others to member 0, again and again. Returns how many credits

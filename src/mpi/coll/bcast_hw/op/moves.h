@@ -31,7 +31,7 @@ struct hwmc_moves_cfg {
     const struct hwmc_move *in; /* the first ones come first; the caller's during begin */
     const struct hwmc_move *out;
     uint32_t num_in, num_out;
-    uint32_t part; /* bytes of a part, alike on all members; HWMC_BLOCKS_EAGER or more */
+    uint32_t part; /* bytes of a part, alike on all members; HWMC_PART_LEAST or more */
 };
 
 struct hwmc_moves {

@@ -29,11 +29,11 @@ static uint32_t min_u32(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* Whole elements, and no less than what goes unasked. */
+/* Whole elements. */
 static uint32_t part_of(const struct hwmc_net_reduce_cfg *cfg)
 {
     const uint32_t element = cfg->operation->element;
-    const uint32_t wished = max_u32(cfg->way.part, HWMC_BLOCKS_EAGER);
+    const uint32_t wished = max_u32(cfg->way.part, HWMC_PART_LEAST);
 
     return (wished + element - 1) / element * element;
 }

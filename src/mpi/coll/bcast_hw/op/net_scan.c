@@ -20,11 +20,11 @@ static uint32_t rank_of(const struct hwmc_net_scan *s)
     return s->cfg.group->cfg.rank;
 }
 
-/* Whole elements, and no less than what goes unasked. */
+/* Whole elements. */
 static uint32_t part_of(const struct hwmc_net_scan_cfg *cfg)
 {
     const uint32_t element = cfg->operation->element;
-    const uint32_t wished = cfg->way.part > HWMC_BLOCKS_EAGER ? cfg->way.part : HWMC_BLOCKS_EAGER;
+    const uint32_t wished = cfg->way.part > HWMC_PART_LEAST ? cfg->way.part : HWMC_PART_LEAST;
 
     return (wished + element - 1) / element * element;
 }

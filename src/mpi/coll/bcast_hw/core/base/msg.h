@@ -70,6 +70,8 @@ enum hwmc_msg_type {
 #define HWMC_FLAG_PUSH 32u
 /* DATA by multicast: its root had not all of the broadcasts before this one when it began. */
 #define HWMC_FLAG_APART 64u
+/* BLOCK: a part of a long block, which its receiver has asked for. */
+#define HWMC_FLAG_GRANTED 128u
 
 /* Why a communicator does not use multicast. The values are part of the wire protocol. */
 #define HWMC_REASONS(X)                                                                            \

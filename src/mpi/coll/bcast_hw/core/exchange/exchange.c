@@ -123,7 +123,7 @@ void hwmc_exchange_begin(struct hwmc_exchange *x, struct hwmc_block_in *in, uint
                          struct hwmc_block_out *out, uint32_t num_out, uint32_t part,
                          uint64_t budget, uint64_t now)
 {
-    assert(!x->running && part >= x->cfg.eager);
+    assert(!x->running && part > 0);
     assert(num_in <= HWMC_EXCHANGE_BLOCKS && num_out <= HWMC_EXCHANGE_BLOCKS);
     x->in = in;
     x->out = out;
@@ -249,7 +249,9 @@ static enum hwmc_verdict on_part(struct hwmc_exchange *x, const struct hwmc_msg 
 
     if (b->over)
         return x->failed ? HWMC_STALE : HWMC_DUP;
-    if (hwmc_exchange_is_eager(x, b->bytes)) {
+    if (hwmc_exchange_is_eager(x, b->bytes) != hwmc_exchange_came_eager(x, msg))
+        return HWMC_BAD;
+    if (hwmc_exchange_came_eager(x, msg)) {
         if (index != 0 || b->have > 0)
             return HWMC_BAD;
         b->have = 1;
@@ -282,7 +284,7 @@ enum hwmc_verdict hwmc_exchange_on_block(struct hwmc_exchange *x, const struct h
                                          bool kept, uint32_t *i)
 {
     const bool bare = is_void(msg) || is_announcement(msg);
-    const bool eager = !bare && hwmc_exchange_is_eager(x, msg->block.bytes);
+    const bool eager = !bare && hwmc_exchange_came_eager(x, msg);
     struct hwmc_exchange_link *l;
     enum hwmc_verdict verdict;
 

@@ -11,11 +11,11 @@
  * block is named by its exchange, sender, receiver and port, where there may be several between
  * the same two. Sender and receiver know its length, and cut it into the same parts.
  *
- *   eager block   of at most `eager` bytes: one part, sent at once. A rank that has not begun the
- *                 exchange keeps it (HWMC_KEEP); so that this is bounded, a peer may have CREDIT
- *                 such blocks on the way or kept, and gets credit for more as they are taken. It
- *                 needs no message for that where it knows by something else that all members have
- *                 had all blocks (hwmc_exchange_settle): the outcome of a barrier.
+ *   eager block   of at most `eager` bytes and one part, sent at once. A rank that has not begun
+ *                 the exchange keeps it (HWMC_KEEP); so that this is bounded, a peer may have
+ *                 CREDIT such blocks on the way or kept, and gets credit for more as they are
+ *                 taken. It needs no message for that where it knows by something else that all
+ *                 members have had all blocks (hwmc_exchange_settle): the outcome of a barrier.
  *   long block    parts are sent as far as the receiver grants: `window` parts beyond those that
  *                 it has taken. Nothing comes that there is no memory for. Parts go by all lanes,
  *                 by their shares (core/path/wrr.h), so they come in any order.
@@ -63,7 +63,7 @@
 struct hwmc_exchange_cfg {
     uint32_t size; /* ranks, 2 or more */
     uint32_t rank;
-    uint32_t eager;      /* bytes; at most a part's */
+    uint32_t eager;      /* bytes, alike on all members */
     uint32_t links;      /* peers that there can be, a power of 2, more than there will be */
     struct hwmc_wrr wrr; /* the lanes of parts */
     struct hwmc_counts *counts;
@@ -190,9 +190,17 @@ static inline uint64_t hwmc_exchange_next_timer(const struct hwmc_exchange *x)
 }
 void hwmc_exchange_on_timer(struct hwmc_exchange *x, uint64_t now);
 
+/* A block of the exchange under way, or of the last one. */
 static inline bool hwmc_exchange_is_eager(const struct hwmc_exchange *x, uint32_t bytes)
 {
-    return bytes <= x->cfg.eager;
+    return bytes <= x->cfg.eager && bytes <= x->part;
+}
+
+/* BLOCK with payload, of whatever exchange: an eager block, and not a part of a long one. */
+static inline bool hwmc_exchange_came_eager(const struct hwmc_exchange *x,
+                                            const struct hwmc_msg *msg)
+{
+    return !(msg->flags & HWMC_FLAG_GRANTED) && msg->block.bytes <= x->cfg.eager;
 }
 
 /* All is here, taken and sent; failed or not. */

@@ -115,6 +115,7 @@ static bool send_part(struct hwmc_exchange *x, struct hwmc_msg *tx)
             x->left_out--;
             hwmc_exchange_finish(x);
         } else {
+            tx->flags = HWMC_FLAG_GRANTED;
             tx->block.lane = hwmc_wrr_of(&x->cfg.wrr, tx->block.index + at);
         }
         return true;

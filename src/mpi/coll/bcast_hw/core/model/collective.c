@@ -111,12 +111,17 @@ static uint64_t up_and_down_ns(const struct hwmc_network *net, const struct hwmc
     return plus_ns(up_ns(net, c, bytes), down_ns(net, c, bytes));
 }
 
+static bool is_long(const struct hwmc_coll_case *c, uint64_t bytes)
+{
+    return bytes > hwmc_eager_bytes(c->members) || bytes > c->part;
+}
+
 /* One end of a block of `bytes`: its parts, and the grants that they wait for. */
 static uint64_t messages_of(const struct hwmc_coll_case *c, uint64_t bytes)
 {
     const uint64_t parts = bytes > c->part ? (bytes - 1) / c->part + 1 : 1;
 
-    return bytes > HWMC_EAGER_BYTES ? parts + 1 : 1;
+    return is_long(c, bytes) ? parts + 1 : 1;
 }
 
 /* A block from each of so many members to each other one, or to one, or from one: the busiest host
@@ -126,7 +131,7 @@ static struct work at_once(const struct hwmc_coll_case *c, uint64_t bytes, bool 
     const uint64_t others = c->members - 1, messages = messages_of(c, bytes);
 
     return (struct work){
-        .steps = 1 + (bytes > HWMC_EAGER_BYTES),
+        .steps = 1 + is_long(c, bytes),
         .busy = sat_mul(others - 1, messages) * (by_all ? 2 : 1),
         .sent = sat_mul(sat_mul(others, messages), by_all ? c->members : 1),
         .bytes = sat_mul(others, bytes),
@@ -161,7 +166,7 @@ static struct work doubling_work(const struct hwmc_coll_case *c)
     const uint64_t log = log2_up(c->members);
 
     return (struct work){
-        .steps = sat_mul(log, 1 + (c->bytes > HWMC_EAGER_BYTES)),
+        .steps = sat_mul(log, 1 + is_long(c, c->bytes)),
         .sent = sat_mul(sat_mul(log, messages_of(c, c->bytes)), c->members),
         .bytes = sat_mul(log, c->bytes),
         .all = sat_mul(sat_mul(log, c->bytes), c->members),
@@ -175,7 +180,7 @@ static struct work scan_work(const struct hwmc_network *net, const struct hwmc_c
     if (!hwmc_scan_way_of(net, c->members, c->bytes, c->part).chain)
         return doubling_work(c);
     return (struct work){
-        .steps = c->members - 1 + (c->bytes > HWMC_EAGER_BYTES),
+        .steps = c->members - 1 + is_long(c, c->bytes),
         .busy = sat_mul(messages, 2),
         .sent = sat_mul(messages, c->members - 1),
         .bytes = c->bytes + sat_mul(c->members - 1, c->bytes < c->part ? c->bytes : c->part),

@@ -6,8 +6,7 @@
  */
 #include "reduce_way.h"
 
-#define LEAST_PART HWMC_EAGER_BYTES /* where several follow each other */
-#define GRANTED 4u                  /* parts that a grant brings after the first one */
+#define GRANTED 4u /* parts that a grant brings after the first one */
 
 static uint64_t wire_ns(uint64_t bytes, uint32_t mbit)
 {
@@ -36,12 +35,20 @@ static uint64_t parts_of(uint64_t bytes, uint32_t part)
     return bytes > part ? (bytes - 1) / part + 1 : 1;
 }
 
+static bool is_long(const struct hwmc_reduce_case *c, const struct hwmc_reduce_way *way)
+{
+    const uint32_t unasked = hwmc_eager_bytes(c->group > 0 ? c->group : c->members);
+
+    return c->bytes > unasked || c->bytes > way->part;
+}
+
 /* Parts that go up from one member, and the grants that they wait for. */
-static uint64_t messages_of(const struct hwmc_reduce_way *way, uint64_t bytes)
+static uint64_t messages_of(const struct hwmc_reduce_case *c, const struct hwmc_reduce_way *way,
+                            uint64_t bytes)
 {
     const uint64_t parts = parts_of(bytes, way->part);
 
-    return bytes > HWMC_EAGER_BYTES ? parts + 1 + parts / GRANTED : parts;
+    return is_long(c, way) ? parts + 1 + parts / GRANTED : parts;
 }
 
 uint64_t hwmc_reduce_ns(const struct hwmc_network *net, const struct hwmc_reduce_case *c,
@@ -60,9 +67,8 @@ uint64_t hwmc_reduce_ns(const struct hwmc_network *net, const struct hwmc_reduce
     const uint64_t busy = (depth * k + 2 * (parts_of(bytes, way->part) - 1)) * net->message_ns;
     const uint64_t more = c->awaited ? (k - 1) * net->message_ns * (hwmc_model_crowd(net) - 1) : 0;
 
-    return (depth + (bytes > HWMC_EAGER_BYTES)) * net->latency_ns +
-           (wire > burst ? wire - burst : 0) + more +
-           hwmc_model_busy_ns(net, busy, (members - 1) * messages_of(way, bytes),
+    return (depth + is_long(c, way)) * net->latency_ns + (wire > burst ? wire - burst : 0) + more +
+           hwmc_model_busy_ns(net, busy, (members - 1) * messages_of(c, way, bytes),
                               (members - 1) * bytes, members);
 }
 
@@ -95,9 +101,9 @@ static void try_all(struct search *s)
     try_way(s, HWMC_REDUCE_RANGES, (struct hwmc_reduce_way){1, widest, one});
     for (uint32_t k = 2; k < widest; k++)
         try_way(s, HWMC_REDUCE_RANGES, (struct hwmc_reduce_way){1, k, one});
-    if (c->kind == HWMC_REDUCE_CHAIN && parts_of(c->bytes, LEAST_PART) < 2)
+    if (c->kind == HWMC_REDUCE_CHAIN && parts_of(c->bytes, HWMC_PART_LEAST) < 2)
         try_way(s, HWMC_REDUCE_CHAIN, (struct hwmc_reduce_way){1, 1, one});
-    for (uint32_t part = c->part; part >= LEAST_PART; part /= 2) {
+    for (uint32_t part = c->part; part >= HWMC_PART_LEAST; part /= 2) {
         if (parts_of(c->bytes, part) < 2)
             continue;
         try_way(s, HWMC_REDUCE_CHAIN, (struct hwmc_reduce_way){1, 1, part});

@@ -24,7 +24,22 @@
 #include "model.h"
 
 #define HWMC_REDUCE_FANOUT_MAX 32u
-#define HWMC_EAGER_BYTES 4096u /* of a block that is sent unasked: PROTOCOL.md, section 14 */
+#define HWMC_PART_LEAST 4096u /* bytes of a part, where several follow each other */
+
+/* A block that is sent unasked (PROTOCOL.md, section 14): bytes of the longest, which depend on
+ * how many members there are, as all may send to one at once. */
+#define HWMC_EAGER_LEAST 4096u
+#define HWMC_EAGER_MOST 32768u
+#define HWMC_EAGER_ALL (256u << 10) /* what a switch, and a member, can store */
+
+static inline uint32_t hwmc_eager_bytes(uint32_t members)
+{
+    uint32_t bytes = HWMC_EAGER_MOST;
+
+    while (bytes > HWMC_EAGER_LEAST && (uint64_t) bytes * members > HWMC_EAGER_ALL)
+        bytes /= 2;
+    return bytes;
+}
 
 enum hwmc_reduce_kind {
     HWMC_REDUCE_ANY, /* the fastest */
@@ -41,6 +56,7 @@ struct hwmc_reduce_case {
     uint64_t bytes;
     uint32_t part; /* bytes at most, where several parts follow each other */
     enum hwmc_reduce_kind kind;
+    uint32_t group; /* members of the group, of which these are some; 0: they are all */
 };
 
 struct hwmc_reduce_way {

@@ -11,7 +11,7 @@
 /* A round brings one vector, as an only child does. */
 static uint64_t doubling_ns(const struct hwmc_network *net, uint32_t members, uint64_t bytes)
 {
-    const struct hwmc_reduce_case pair = {.members = 2, .bytes = bytes};
+    const struct hwmc_reduce_case pair = {.members = 2, .bytes = bytes, .group = members};
     const struct hwmc_reduce_way one = {1, 1, (uint32_t) bytes};
     uint64_t rounds = 0;
 
@@ -31,7 +31,7 @@ struct hwmc_scan_way hwmc_scan_way_of(const struct hwmc_network *net, uint32_t m
         way = (struct hwmc_scan_way){false, (uint32_t) bytes};
         best = doubling_ns(net, members, bytes);
     }
-    for (; part >= HWMC_EAGER_BYTES; part /= 2) {
+    for (; part >= HWMC_PART_LEAST; part /= 2) {
         const struct hwmc_reduce_way chain = {1, 1, part};
         const uint64_t ns = hwmc_reduce_ns(net, &all, &chain);
 

@@ -36,7 +36,7 @@ bool hwmc_blocks_open(struct hwmc_group *g)
     struct hwmc_exchange_cfg cfg = {
         .size = g->cfg.size,
         .rank = g->cfg.rank,
-        .eager = HWMC_BLOCKS_EAGER,
+        .eager = hwmc_eager_bytes(g->cfg.size),
         .links = links_for(g->cfg.size),
         .counts = g->wires->counts,
     };
@@ -95,7 +95,7 @@ static bool is_right_length(const struct hwmc_exchange *x, const struct hwmc_msg
 
     if (!hwmc_block_has_payload(msg))
         return len == 0;
-    if (hwmc_exchange_is_eager(x, bytes))
+    if (hwmc_exchange_came_eager(x, msg))
         return msg->block.index == 0 && len == bytes;
     return !x->running || msg->bid != x->next ||
            (msg->block.index < hwmc_exchange_parts(bytes, x->part) &&
@@ -154,7 +154,7 @@ void hwmc_blocks_begin(struct hwmc_group *g, const struct hwmc_blocks_plan *plan
 {
     struct hwmc_blocks *b = &g->blocks;
 
-    assert(b->links && plan->part >= HWMC_BLOCKS_EAGER);
+    assert(b->links && plan->part >= HWMC_PART_LEAST);
     b->in_place = plan->in_place;
     b->out_place = plan->out_place;
     hwmc_exchange_begin(&b->exchange, plan->in, plan->num_in, plan->out, plan->num_out, plan->part,

@@ -32,11 +32,9 @@ struct hwmc_blocks_plan {
     struct hwmc_block_out *out;
     const struct hwmc_block_place *out_place;
     uint32_t num_out;
-    uint32_t part;   /* bytes, alike on all members; HWMC_BLOCKS_EAGER or more */
+    uint32_t part;   /* bytes, alike on all members; HWMC_PART_LEAST or more */
     uint64_t budget; /* bytes that come at a time, about: exchange.h */
 };
-
-#define HWMC_BLOCKS_EAGER HWMC_EAGER_BYTES
 
 struct hwmc_blocks_kept;
 

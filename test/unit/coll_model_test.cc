@@ -8,6 +8,10 @@
 #include "core.h"
 #include "sim_rng.h"
 
+extern "C" {
+#include "core/model/scan_way.h"
+}
+
 namespace {
 
 constexpr uint64_t US = 1000;
@@ -202,6 +206,18 @@ TEST(CollModel, ABurstIsTakenOffOnce)
     EXPECT_EQ(before - 32768 * 8, mpich(net, of(HWMC_COLL_ALLREDUCE, 32768)));
     net.burst_bytes = UINT64_MAX / 2;
     EXPECT_EQ(6 * 20 * US, mpich(net, of(HWMC_COLL_ALLREDUCE, 32768)));
+}
+
+// Doubling sends a vector in each round by the same line, which lets so much through once.
+TEST(CollModel, AScanGoesTheSameWayWhateverALineLetsThroughAtFirst)
+{
+    hwmc_network net = gbit();
+
+    for (uint64_t burst : {0, 8192, 16384, 28000, 32768}) {
+        net.burst_bytes = burst;
+        EXPECT_TRUE(hwmc_scan_way_of(&net, 8, 32768, 65536).chain) << burst;
+    }
+    EXPECT_FALSE(hwmc_scan_way_of(&net, 8, 1024, 65536).chain);
 }
 
 TEST(CollModel, NothingKnown)

@@ -8,16 +8,19 @@
 
 #include "reduce_way.h"
 
-/* A round brings one vector, as an only child does. */
+/* A round brings one vector, as an only child does. What a line lets through at first it does in
+ * all rounds together. */
 static uint64_t doubling_ns(const struct hwmc_network *net, uint32_t members, uint64_t bytes)
 {
     const struct hwmc_reduce_case pair = {.members = 2, .bytes = bytes, .group = members};
     const struct hwmc_reduce_way one = {1, 1, (uint32_t) bytes};
+    struct hwmc_network in_each = *net;
     uint64_t rounds = 0;
 
     for (uint64_t reached = 1; reached < members; reached *= 2)
         rounds++;
-    return rounds * hwmc_reduce_ns(net, &pair, &one);
+    in_each.burst_bytes = net->burst_bytes / rounds;
+    return rounds * hwmc_reduce_ns(&in_each, &pair, &one);
 }
 
 struct hwmc_scan_way hwmc_scan_way_of(const struct hwmc_network *net, uint32_t members,

@@ -21,8 +21,8 @@
 
 /* UCX 1.13 has one length for all transports, so it stays UCX's where messages may go to other
  * hosts by RDMA; and where UCX can have a receiver map the sender's memory, which costs less than
- * was measured. */
-static void set_rendezvous(ucp_config_t *config)
+ * was measured. It is `most` at most, which is not 0. */
+static void set_rendezvous(ucp_config_t *config, size_t most)
 {
     char value[32];
     size_t from;
@@ -30,7 +30,7 @@ static void set_rendezvous(ucp_config_t *config)
     if (access("/dev/xpmem", F_OK) == 0 ||
         (MPIR_Process.num_nodes != 1 && access("/sys/class/infiniband", F_OK) == 0))
         return;
-    from = hwmc_eager_end_in_host();
+    from = MPL_MIN(hwmc_eager_end_in_host(), most);
     snprintf(value, sizeof(value), "%zu", from);
     if (from != 0)
         hwmc_ucx_option(config, "UCX_RNDV_THRESH", "RNDV_THRESH", value);
@@ -47,17 +47,15 @@ static uint32_t fastest_port(void)
 }
 
 /* Over TCP, UCX 1.13 begins rendezvous soon after a segment, of 8 KiB. Processes may have measured
- * different lengths: segments of all of them must fit where any of them receives. */
-static void set_tcp_segments(ucp_config_t *config)
+ * different `end`s: segments of all of them must fit where any of them receives. */
+static void set_tcp_segments(ucp_config_t *config, size_t end)
 {
     char value[32];
-    size_t end;
 
     if (getenv("UCX_TCP_TX_SEG_SIZE") || getenv("UCX_TCP_RX_SEG_SIZE"))
         return;
     snprintf(value, sizeof(value), "%zu", HWMC_EAGER_MAX / 2);
     hwmc_ucx_option(config, "UCX_TCP_RX_SEG_SIZE", "RX_SEG_SIZE", value);
-    end = hwmc_eager_end_on_wire(hwmc_eager_end_by_tcp(), fastest_port());
     snprintf(value, sizeof(value), "%zu", end / 2);
     if (end != 0)
         hwmc_ucx_option(config, "UCX_TCP_TX_SEG_SIZE", "TX_SEG_SIZE", value);
@@ -65,12 +63,24 @@ static void set_tcp_segments(ucp_config_t *config)
 
 /* What follows a rendezvous goes in segments, too. UCX's other way, a whole message straight into
  * the program's memory, takes twice as long from 512 KiB on between hosts of one machine. */
-static void set_tcp(ucp_config_t *config)
+static void set_tcp(ucp_config_t *config, size_t end)
 {
-    if (MPIR_Process.num_nodes == 1)
-        return;
-    set_tcp_segments(config);
+    set_tcp_segments(config, end);
     hwmc_ucx_option(config, "UCX_TCP_PUT_ENABLE", "PUT_ENABLE", "n");
+}
+
+static void set_lengths(ucp_config_t *config)
+{
+    size_t end;
+
+    if (MPIR_Process.num_nodes == 1) {
+        set_rendezvous(config, HWMC_EAGER_MAX);
+        return;
+    }
+    end = hwmc_eager_end_on_wire(hwmc_eager_end_by_tcp(), fastest_port());
+    if (end != 0)
+        set_rendezvous(config, end);
+    set_tcp(config, end);
 }
 
 /* UCX gives a descriptor to wait on only to who asked for that when the context was made. Where it
@@ -99,8 +109,7 @@ ucs_status_t MPIDI_HWMC_ucp_init(const ucp_params_t *params, const ucp_config_t 
     if (!hwmc_settings.enable || MPIR_Process.size == 1 ||
         ucp_config_read(NULL, NULL, &mine) != UCS_OK)
         return open_context(params, config, context);
-    set_rendezvous(mine);
-    set_tcp(mine);
+    set_lengths(mine);
     status = open_context(params, mine, context);
     ucp_config_release(mine);
     return status;

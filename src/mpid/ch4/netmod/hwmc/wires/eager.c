@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
@@ -163,21 +164,38 @@ size_t hwmc_eager_end_in_host(void)
     return end;
 }
 
+/* Calls that wait for what a filter drops end with an error. */
+static bool limit_waits(int fd)
+{
+    const struct timeval limit = {.tv_usec = 100000};
+
+    return setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)) == 0 &&
+           setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)) == 0;
+}
+
 /* Two ends of a connection by the loopback device. */
 static bool connect_ends(int listener, int ends[2])
 {
     struct sockaddr_in addr = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t len = sizeof(addr);
+    struct sockaddr_in peer = {.sin_port = 0};
     const int on = 1;
 
     ends[0] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (ends[0] < 0 || bind(listener, (struct sockaddr *) &addr, len) != 0 ||
-        listen(listener, 1) != 0 || getsockname(listener, (struct sockaddr *) &addr, &len) != 0 ||
+    if (ends[0] < 0 || !limit_waits(ends[0]) || !limit_waits(listener) ||
+        bind(listener, (struct sockaddr *) &addr, len) != 0 || listen(listener, 1) != 0 ||
+        getsockname(listener, (struct sockaddr *) &addr, &len) != 0 ||
         connect(ends[0], (struct sockaddr *) &addr, len) != 0)
         return false;
-    ends[1] = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+    len = sizeof(peer);
+    ends[1] = accept4(listener, (struct sockaddr *) &peer, &len, SOCK_CLOEXEC);
+    len = sizeof(addr);
+    if (getsockname(ends[0], (struct sockaddr *) &addr, &len) != 0 ||
+        peer.sin_port != addr.sin_port)
+        return false; /* somebody else came first */
     for (int i = 0; i < 2; i++)
-        if (setsockopt(ends[i], IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) != 0)
+        if (!limit_waits(ends[i]) ||
+            setsockopt(ends[i], IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) != 0)
             return false;
     return true;
 }

@@ -245,13 +245,14 @@ static bool is_announcement(const struct hwmc_msg *msg)
 static enum hwmc_verdict on_part(struct hwmc_exchange *x, const struct hwmc_msg *msg, uint32_t i)
 {
     struct hwmc_block_in *b = &x->in[i];
+    const bool eager = hwmc_exchange_is_eager(x, b->bytes);
     const uint32_t index = msg->block.index;
 
     if (b->over)
         return x->failed ? HWMC_STALE : HWMC_DUP;
-    if (hwmc_exchange_is_eager(x, b->bytes) != hwmc_exchange_came_eager(x, msg))
+    if (eager != hwmc_exchange_is_unasked(x, msg))
         return HWMC_BAD;
-    if (hwmc_exchange_came_eager(x, msg)) {
+    if (eager) {
         if (index != 0 || b->have > 0)
             return HWMC_BAD;
         b->have = 1;
@@ -284,7 +285,7 @@ enum hwmc_verdict hwmc_exchange_on_block(struct hwmc_exchange *x, const struct h
                                          bool kept, uint32_t *i)
 {
     const bool bare = is_void(msg) || is_announcement(msg);
-    const bool eager = !bare && hwmc_exchange_came_eager(x, msg);
+    const bool eager = !bare && hwmc_exchange_is_unasked(x, msg);
     struct hwmc_exchange_link *l;
     enum hwmc_verdict verdict;
 

@@ -197,7 +197,7 @@ static inline bool hwmc_exchange_is_eager(const struct hwmc_exchange *x, uint32_
 }
 
 /* BLOCK with payload, of whatever exchange: an eager block, and not a part of a long one. */
-static inline bool hwmc_exchange_came_eager(const struct hwmc_exchange *x,
+static inline bool hwmc_exchange_is_unasked(const struct hwmc_exchange *x,
                                             const struct hwmc_msg *msg)
 {
     return !(msg->flags & HWMC_FLAG_GRANTED) && msg->block.bytes <= x->cfg.eager;

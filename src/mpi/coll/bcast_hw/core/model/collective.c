@@ -113,7 +113,7 @@ static uint64_t up_and_down_ns(const struct hwmc_network *net, const struct hwmc
 
 static bool is_long(const struct hwmc_coll_case *c, uint64_t bytes)
 {
-    return bytes > hwmc_eager_bytes(c->members) || bytes > c->part;
+    return hwmc_block_waits(bytes, c->part, c->members);
 }
 
 /* One end of a block of `bytes`: its parts, and the grants that they wait for. */

@@ -37,9 +37,7 @@ static uint64_t parts_of(uint64_t bytes, uint32_t part)
 
 static bool is_long(const struct hwmc_reduce_case *c, const struct hwmc_reduce_way *way)
 {
-    const uint32_t unasked = hwmc_eager_bytes(c->group > 0 ? c->group : c->members);
-
-    return c->bytes > unasked || c->bytes > way->part;
+    return hwmc_block_waits(c->bytes, way->part, c->group > 0 ? c->group : c->members);
 }
 
 /* Parts that go up from one member, and the grants that they wait for. */

@@ -41,6 +41,12 @@ static inline uint32_t hwmc_eager_bytes(uint32_t members)
     return bytes;
 }
 
+/* A block of `bytes` in parts of `part` waits for its receiver's grant. */
+static inline bool hwmc_block_waits(uint64_t bytes, uint32_t part, uint32_t members)
+{
+    return bytes > hwmc_eager_bytes(members) || bytes > part;
+}
+
 enum hwmc_reduce_kind {
     HWMC_REDUCE_ANY, /* the fastest */
     HWMC_REDUCE_RANGES,
@@ -56,7 +62,7 @@ struct hwmc_reduce_case {
     uint64_t bytes;
     uint32_t part; /* bytes at most, where several parts follow each other */
     enum hwmc_reduce_kind kind;
-    uint32_t group; /* members of the group, of which these are some; 0: they are all */
+    uint32_t group; /* how many members the group has; 0: `members` */
 };
 
 struct hwmc_reduce_way {

@@ -95,7 +95,7 @@ static bool is_right_length(const struct hwmc_exchange *x, const struct hwmc_msg
 
     if (!hwmc_block_has_payload(msg))
         return len == 0;
-    if (hwmc_exchange_came_eager(x, msg))
+    if (hwmc_exchange_is_unasked(x, msg))
         return msg->block.index == 0 && len == bytes;
     return !x->running || msg->bid != x->next ||
            (msg->block.index < hwmc_exchange_parts(bytes, x->part) &&

@@ -106,7 +106,7 @@ ucs_status_t MPIDI_HWMC_ucp_init(const ucp_params_t *params, const ucp_config_t 
     ucp_config_t *mine;
     ucs_status_t status;
 
-    if (!hwmc_settings.enable || MPIR_Process.size == 1 ||
+    if (!hwmc_settings.enable || MPIR_Process.size == 1 || !hwmc_ucx_has_options() ||
         ucp_config_read(NULL, NULL, &mine) != UCS_OK)
         return open_context(params, config, context);
     set_lengths(mine);

@@ -8,12 +8,17 @@
 
 #include <stdlib.h>
 
-void hwmc_ucx_option(ucp_config_t *config, const char *variable, const char *name,
-                     const char *value)
+bool hwmc_ucx_has_options(void)
 {
     unsigned major, minor, release;
 
     ucp_get_version(&major, &minor, &release);
-    if (major == 1 && minor == 13 && getenv(variable) == NULL)
+    return major == 1 && minor == 13;
+}
+
+void hwmc_ucx_option(ucp_config_t *config, const char *variable, const char *name,
+                     const char *value)
+{
+    if (hwmc_ucx_has_options() && getenv(variable) == NULL)
         ucp_config_modify(config, name, value);
 }

@@ -30,6 +30,7 @@
 struct memory {
     unsigned char from[HWMC_EAGER_MAX / 2], to[HWMC_EAGER_MAX / 2], cell[CELL];
     int ends[2];
+    uint64_t turn; /* ns of a round trip by it */
 };
 
 size_t hwmc_eager_end(const struct hwmc_eager_costs *costs)
@@ -135,7 +136,8 @@ static uint64_t copies_cost(void *ctx, size_t n)
 
 static uint64_t turn_cost(void *ctx, size_t n)
 {
-    return least_of(turn_once, ctx, n);
+    (void) n;
+    return ((const struct memory *) ctx)->turn;
 }
 
 static uint64_t copy_cost(void *ctx, size_t n)
@@ -208,9 +210,11 @@ size_t hwmc_eager_end_by_tcp(void)
 
     if (m != NULL) {
         m->ends[0] = m->ends[1] = -1;
-        if (listener >= 0 && connect_ends(listener, m->ends))
+        if (listener >= 0 && connect_ends(listener, m->ends)) {
+            m->turn = least_of(turn_once, m, 0);
             end = hwmc_eager_end(
                 &(struct hwmc_eager_costs){.rendezvous = turn_cost, .eager = copy_cost, .ctx = m});
+        }
         for (int i = 0; i < 2; i++)
             if (m->ends[i] >= 0)
                 close(m->ends[i]);

@@ -4,14 +4,11 @@
 // bcast: broadcasts over several hosts of several ranks each: a leader of each host over mem::Net,
 // the ranks of a host over a segment of their own.
 #include "engine_groups.h"
-
-#include <sys/mman.h>
+#include "one_host.h"
 
 extern "C" {
 #include "op/bcast.h"
 #include "process/process.h"
-#include "shm/segment/params.h"
-#include "shm/segment/segment.h"
 }
 
 uint64_t clock_ns; // what hwmc_now answers
@@ -36,41 +33,6 @@ namespace {
 
 constexpr uint64_t MS = 1000000;
 
-// The ranks of one host and their segment.
-class Host {
-  public:
-    explicit Host(uint32_t ranks) : groups(ranks)
-    {
-        const hwmc_shm_layout layout = {ranks, 4, 2, 128};
-        const hwmc_shm_params params = hwmc_shm_params_default(128);
-
-        bytes_ = hwmc_shm_segment_bytes(&layout);
-        memory_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        EXPECT_EQ(HWMC_OK, hwmc_shm_segment_over(&segment_, &layout, memory_));
-        for (uint32_t r = 0; r < ranks; r++)
-            EXPECT_EQ(HWMC_OK, hwmc_shm_group_init(&groups[r], &segment_, r, 0, &params));
-        for (int again = 1; again > 0;) {
-            again = 0;
-            for (hwmc_shm_group &g : groups)
-                again += hwmc_shm_group_join(&g) == HWMC_AGAIN;
-        }
-    }
-    ~Host()
-    {
-        for (hwmc_shm_group &g : groups)
-            hwmc_shm_group_fini(&g);
-        munmap(memory_, bytes_);
-    }
-    Host(const Host &) = delete;
-
-    std::vector<hwmc_shm_group> groups;
-
-  private:
-    hwmc_shm_segment segment_ = {};
-    void *memory_;
-    size_t bytes_;
-};
-
 int copy_pack(void *of, uint64_t at, void *to, uint64_t n)
 {
     memcpy(to, static_cast<mem::Bytes *>(of)->data() + at, n);
@@ -89,7 +51,7 @@ class Job {
     explicit Job(const std::vector<uint32_t> &ranks) : net(static_cast<uint32_t>(ranks.size()))
     {
         for (uint32_t n : ranks)
-            hosts.push_back(std::make_unique<Host>(n));
+            hosts.push_back(std::make_unique<OneHost>(n));
         leaders = net.group(first(net.hosts), [](hwmc_group_cfg &cfg) {
             cfg.trees = 2;
             cfg.window = cfg.far_window = 3;
@@ -105,7 +67,7 @@ class Job {
         ops.clear();
         memory.clear();
         for (uint32_t h = 0; h < hosts.size(); h++)
-            for (uint32_t r = 0; r < hosts[h]->groups.size(); r++) {
+            for (uint32_t r = 0; r < hosts[h]->ranks.size(); r++) {
                 hwmc_bcast_cfg cfg = {};
                 const bool is_root = h == at && r == root;
 
@@ -114,7 +76,7 @@ class Job {
                 cfg.buffer = {whole ? reinterpret_cast<char *>(memory.back()->data()) : nullptr,
                               data.size(), copy_pack, copy_unpack, memory.back().get()};
                 cfg.is_root = is_root;
-                cfg.host.group = &hosts[h]->groups[r];
+                cfg.host.group = &hosts[h]->ranks[r].group;
                 cfg.host.from = h == at ? root : 0;
                 cfg.host.tree = hwmc_shm_group_star(cfg.host.group, cfg.host.from);
                 if (r == 0) {
@@ -161,7 +123,7 @@ class Job {
     }
 
     mem::Net net;
-    std::vector<std::unique_ptr<Host>> hosts;
+    std::vector<std::unique_ptr<OneHost>> hosts;
     Groups leaders;
     std::vector<std::unique_ptr<hwmc_bcast>> ops;
     std::vector<std::unique_ptr<mem::Bytes>> memory;

@@ -5,14 +5,11 @@
 // in theirs. Four hosts of two ranks; host h has processes 2 h and 2 h + 1. The first ones of all
 // hosts are a leader group, the second ones another.
 #include "engine_groups.h"
-
-#include <sys/mman.h>
+#include "one_host.h"
 
 extern "C" {
 #include "engine/group/failure.h"
 #include "op/host_loss.h"
-#include "shm/segment/params.h"
-#include "shm/segment/segment.h"
 }
 
 extern "C" int hwmc_host_of(uint32_t world_rank)
@@ -24,43 +21,30 @@ namespace {
 
 class HostLoss : public ::testing::Test {
   protected:
-    // Host `at` has a segment.
+    // At host `at`.
     void open(uint32_t at)
     {
-        const hwmc_shm_layout layout = {2, 4, 2, 128};
-        const hwmc_shm_params params = hwmc_shm_params_default(128);
+        const Groups firsts = net.group({0, 2, 4, 6}), seconds = net.group({1, 3, 5, 7});
 
-        bytes_ = hwmc_shm_segment_bytes(&layout);
-        memory_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        ASSERT_EQ(HWMC_OK, hwmc_shm_segment_over(&segment_, &layout, memory_));
-        for (uint32_t r = 0; r < 2; r++)
-            ASSERT_EQ(HWMC_OK, hwmc_shm_group_init(&host[r].group, &segment_, r, 0, &params));
-        for (int again = 1; again > 0;) {
-            again = 0;
-            for (hwmc_shm_host &h : host)
-                again += hwmc_shm_group_join(&h.group) == HWMC_AGAIN;
-        }
-        firsts = net.group({0, 2, 4, 6});
-        seconds = net.group({1, 3, 5, 7});
         net.settle();
         first = firsts[at];
         second = seconds[at];
     }
 
     // The first rank of the host leaves; what the second one makes of it.
-    const hwmc_notice &leave()
+    void leave()
     {
-        hwmc_host_loss_note(&host[0], first);
-        hwmc_shm_group_fail(&host[0].group);
-        hwmc_host_loss_pass(&host[1], second);
-        return second->loss;
+        hwmc_host_loss_note(&host.ranks[0], first);
+        hwmc_shm_group_fail(&host.ranks[0].group);
+        hwmc_host_loss_pass(&host.ranks[1], second);
     }
 
-    void TearDown() override
+    // It knows that member `rank` is lost, by whom.
+    void expect_found(uint32_t rank, uint32_t finder)
     {
-        for (hwmc_shm_host &h : host)
-            hwmc_shm_group_fini(&h.group);
-        munmap(memory_, bytes_);
+        ASSERT_EQ(HWMC_GROUP_BROKEN, second->state);
+        EXPECT_EQ(rank, second->loss.rank);
+        EXPECT_EQ(finder, second->loss.finder);
     }
 
     static void tell(hwmc_group *g, uint32_t rank, uint32_t finder)
@@ -78,34 +62,24 @@ class HostLoss : public ::testing::Test {
     }
 
     mem::Net net{8};
-    hwmc_shm_host host[2] = {};
-    Groups firsts, seconds;
+    OneHost host{2};
     hwmc_group *first = nullptr, *second = nullptr;
-
-  private:
-    hwmc_shm_segment segment_ = {};
-    void *memory_ = nullptr;
-    size_t bytes_ = 0;
 };
 
 TEST_F(HostLoss, AnotherLeaderHasLostTheSameHost)
 {
     open(3);
     hwmc_group_on_lost(first, 2);
-    const hwmc_notice &loss = leave();
-    ASSERT_EQ(HWMC_GROUP_BROKEN, second->state);
-    EXPECT_EQ(1u, loss.rank);
-    EXPECT_EQ(3u, loss.finder);
+    leave();
+    expect_found(1, 3);
 }
 
 TEST_F(HostLoss, WhatOneWasToldTheOtherPassesOn)
 {
     open(3);
     tell(first, 1, 2);
-    const hwmc_notice &loss = leave();
-    ASSERT_EQ(HWMC_GROUP_BROKEN, second->state);
-    EXPECT_EQ(1u, loss.rank);
-    EXPECT_EQ(3u, loss.finder);
+    leave();
+    expect_found(1, 3);
 }
 
 // For the host that is lost itself, the finder's host is.
@@ -113,10 +87,8 @@ TEST_F(HostLoss, TheHostThatIsLostNamesWhoFoundThat)
 {
     open(1);
     tell(first, 1, 2);
-    const hwmc_notice &loss = leave();
-    ASSERT_EQ(HWMC_GROUP_BROKEN, second->state);
-    EXPECT_EQ(2u, loss.rank);
-    EXPECT_EQ(1u, loss.finder);
+    leave();
+    expect_found(2, 1);
 }
 
 TEST_F(HostLoss, WhoLeavesForAnotherReasonNamesNobody)

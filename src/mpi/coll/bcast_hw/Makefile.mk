@@ -34,6 +34,7 @@ noinst_HEADERS +=                                     \
     src/mpi/coll/bcast_hw/core/model/turns_way.h      \
     src/mpi/coll/bcast_hw/entry/spread_reduce.h       \
     src/mpi/coll/bcast_hw/entry/spread_up.h           \
+    src/mpi/coll/bcast_hw/entry/spread_take.h         \
     src/mpi/coll/bcast_hw/entry/spread_scan.h         \
     src/mpi/coll/bcast_hw/entry/spread_select.h       \
     src/mpi/coll/bcast_hw/comm/await.h                \
@@ -46,7 +47,7 @@ noinst_HEADERS +=                                     \
     src/mpi/coll/bcast_hw/comm/shm_setup.h            \
     src/mpi/coll/bcast_hw/comm/twin.h                 \
     src/mpi/coll/bcast_hw/entry/barrier.h             \
-    src/mpi/coll/bcast_hw/entry/bcast.h               \
+    src/mpi/coll/bcast_hw/entry/bcast_plan.h          \
     src/mpi/coll/bcast_hw/entry/call.h                \
     src/mpi/coll/bcast_hw/entry/gather.h              \
     src/mpi/coll/bcast_hw/entry/hooks.h               \
@@ -128,6 +129,7 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/entry/spread_up.c             \
     src/mpi/coll/bcast_hw/entry/spread_scan.c           \
     src/mpi/coll/bcast_hw/entry/spread_select.c         \
+    src/mpi/coll/bcast_hw/entry/spread_take.c            \
     src/mpi/coll/bcast_hw/comm/await.c                   \
     src/mpi/coll/bcast_hw/comm/ask.c                     \
     src/mpi/coll/bcast_hw/comm/comm.c                    \
@@ -194,6 +196,7 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/engine/wire/wires.c             \
     src/mpi/coll/bcast_hw/entry/barrier.c                \
     src/mpi/coll/bcast_hw/entry/bcast.c                  \
+    src/mpi/coll/bcast_hw/entry/bcast_plan.c             \
     src/mpi/coll/bcast_hw/entry/cvars.c                  \
     src/mpi/coll/bcast_hw/entry/gather.c                 \
     src/mpi/coll/bcast_hw/entry/host_bcast.c             \

@@ -9,6 +9,7 @@
 #include "barrier.h"
 #include "hooks.h"
 #include "spread_reduce.h"
+#include "spread_take.h"
 
 static inline int begin_barrier(struct hwmc_call *call)
 {
@@ -35,13 +36,21 @@ void hwmc_barrier_call_init(struct hwmc_barrier_call *c)
     c->call.ops = &barrier_ops;
 }
 
+static bool take_over_hosts(MPIR_Comm *comm, int *mpi_errno)
+{
+    struct hwmc_spread_reduce r;
+
+    hwmc_spread_barrier_init(&r);
+    return hwmc_spread_take(&r.spread, comm, 1, mpi_errno);
+}
+
 bool MPIR_Hwmc_barrier(MPIR_Comm *comm, int *mpi_errno)
 {
     struct hwmc_shm_host *n = HWMC_SHM_ADMIT(BARRIER, comm, mpi_errno);
     struct hwmc_barrier_call c;
 
     if (!n)
-        return HWMC_SPREADS(BARRIER) && hwmc_spread_barrier(comm, mpi_errno);
+        return HWMC_SPREADS(BARRIER) && take_over_hosts(comm, mpi_errno);
     if (*mpi_errno)
         return true;
     hwmc_barrier_call_init(&c);

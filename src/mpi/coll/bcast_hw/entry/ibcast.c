@@ -18,7 +18,7 @@
  */
 
 #include "mpiimpl.h"
-#include "bcast.h"
+#include "bcast_plan.h"
 #include "host_request.h"
 #include "../comm/shm.h"
 #include "../op/wait_stage.h"

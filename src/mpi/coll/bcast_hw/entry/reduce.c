@@ -9,6 +9,7 @@
 #include "hooks.h"
 #include "reduce.h"
 #include "spread_reduce.h"
+#include "spread_take.h"
 
 /* Every rank writes a result where it has children that wait for it to be whole. */
 static bool needs_result(const struct hwmc_shm_host *n, int root)
@@ -64,6 +65,17 @@ void hwmc_reduce_call_init(struct hwmc_reduce_call *c, const void *sendbuf, void
     c->call.ops = &reduce_ops;
 }
 
+static bool take_over_hosts(const void *sendbuf, void *recvbuf, MPI_Aint count,
+                            MPI_Datatype datatype, MPI_Op op, int root, MPIR_Comm *comm,
+                            int *mpi_errno)
+{
+    struct hwmc_spread_reduce r;
+
+    hwmc_spread_reduce_init(&r, sendbuf, recvbuf, count, datatype, op, root);
+    return r.spread.length > 0 &&
+           hwmc_spread_take(&r.spread, comm, (MPI_Aint) r.spread.length, mpi_errno);
+}
+
 bool MPIR_Hwmc_reduce(const void *sendbuf, void *recvbuf, MPI_Aint count, MPI_Datatype datatype,
                       MPI_Op op, int root, MPIR_Comm *comm, int *mpi_errno)
 {
@@ -72,7 +84,7 @@ bool MPIR_Hwmc_reduce(const void *sendbuf, void *recvbuf, MPI_Aint count, MPI_Da
 
     if (!n)
         return HWMC_SPREADS(REDUCE) &&
-               hwmc_spread_reduce(sendbuf, recvbuf, count, datatype, op, root, comm, mpi_errno);
+               take_over_hosts(sendbuf, recvbuf, count, datatype, op, root, comm, mpi_errno);
     if (*mpi_errno)
         return true;
     hwmc_reduce_call_init(&c, sendbuf, recvbuf, count, datatype, op, root);
@@ -132,7 +144,7 @@ bool MPIR_Hwmc_allreduce(const void *sendbuf, void *recvbuf, MPI_Aint count, MPI
 
     if (!n)
         return HWMC_SPREADS(ALLREDUCE) &&
-               hwmc_spread_reduce(sendbuf, recvbuf, count, datatype, op, -1, comm, mpi_errno);
+               take_over_hosts(sendbuf, recvbuf, count, datatype, op, -1, comm, mpi_errno);
     if (*mpi_errno)
         return true;
     hwmc_allreduce_call_init(&c, sendbuf, recvbuf, count, datatype, op);

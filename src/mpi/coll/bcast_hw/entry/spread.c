@@ -7,7 +7,6 @@
 
 #include "spread.h"
 
-#include "spread_select.h"
 #include "../op/wait_stage.h"
 #include "../process/process.h"
 #include "../select/network.h"
@@ -122,25 +121,10 @@ int hwmc_spread_end(struct hwmc_spread *s, int mpi_errno)
     return MPI_SUCCESS;
 }
 
-static int run_spread(struct hwmc_spread *s)
+int hwmc_spread_run(struct hwmc_spread *s)
 {
     int mpi_errno = hwmc_spread_begin(s);
 
     return mpi_errno ? mpi_errno
                      : hwmc_spread_end(s, hwmc_wait_stage(&s->chain.stage, hwmc_spread_host(s)));
-}
-
-bool hwmc_spread_take(struct hwmc_spread *s, MPIR_Comm *comm, MPI_Aint bytes, int *mpi_errno)
-{
-    s->comm = comm;
-    if (hwmc_spread_is_mpichs(s->coll) || !hwmc_comm_spreads(comm, bytes, &s->c))
-        return false;
-    if (!s->c) {
-        MPIR_ERR_SET(*mpi_errno, MPI_ERR_OTHER, "**hwmc_setup");
-        return true;
-    }
-    if (!hwmc_spread_goes(s))
-        return false;
-    *mpi_errno = run_spread(s);
-    return true;
 }

@@ -146,8 +146,7 @@ int hwmc_spread_begin(struct hwmc_spread *s);
 /* The chain is over: ends it, counts it, and returns MPICH's error code. */
 int hwmc_spread_end(struct hwmc_spread *s, int mpi_errno);
 
-/* Runs it if it is hwmc's: true, and *mpi_errno is set. `bytes`: of the message, as it weighs
- * (comm/leader_group.h), 1 or more. Waits. */
-bool hwmc_spread_take(struct hwmc_spread *s, MPIR_Comm *comm, MPI_Aint bytes, int *mpi_errno);
+/* All of it, for who waits: likewise. */
+int hwmc_spread_run(struct hwmc_spread *s);
 
 #endif /* HWMC_ENTRY_SPREAD_H_INCLUDED */

@@ -10,6 +10,7 @@
 #include "gather.h"
 #include "scatter.h"
 #include "spread_select.h"
+#include "spread_take.h"
 #include "../core/model/turns_way.h"
 #include "../op/wait_stage.h"
 #include "../process/process.h"

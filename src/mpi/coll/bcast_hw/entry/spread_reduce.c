@@ -233,7 +233,7 @@ void hwmc_spread_reduce_init(struct hwmc_spread_reduce *r, const void *sendbuf, 
     r->spread.root = root;
 }
 
-static void init_barrier(struct hwmc_spread_reduce *r)
+void hwmc_spread_barrier_init(struct hwmc_spread_reduce *r)
 {
     r->byte[0] = 0;
     hwmc_spread_reduce_init(r, &r->byte[0], &r->byte[1], 1, MPI_BYTE, MPI_BOR, -1);
@@ -246,7 +246,7 @@ MPI_Aint hwmc_spread_of_barrier(const struct hwmc_call *c, const MPIR_Comm *comm
 {
     (void) c;
     (void) comm;
-    init_barrier((struct hwmc_spread_reduce *) s);
+    hwmc_spread_barrier_init((struct hwmc_spread_reduce *) s);
     return 1;
 }
 
@@ -271,22 +271,4 @@ MPI_Aint hwmc_spread_of_allreduce(const struct hwmc_call *call, const MPIR_Comm 
 {
     (void) comm;
     return init_of(&((const struct hwmc_allreduce_call *) call)->x, -1, s);
-}
-
-bool hwmc_spread_barrier(MPIR_Comm *comm, int *mpi_errno)
-{
-    struct hwmc_spread_reduce r;
-
-    init_barrier(&r);
-    return hwmc_spread_take(&r.spread, comm, 1, mpi_errno);
-}
-
-bool hwmc_spread_reduce(const void *sendbuf, void *recvbuf, MPI_Aint count, MPI_Datatype datatype,
-                        MPI_Op op, int root, MPIR_Comm *comm, int *mpi_errno)
-{
-    struct hwmc_spread_reduce r;
-
-    hwmc_spread_reduce_init(&r, sendbuf, recvbuf, count, datatype, op, root);
-    return r.spread.length > 0 &&
-           hwmc_spread_take(&r.spread, comm, (MPI_Aint) r.spread.length, mpi_errno);
 }

@@ -15,7 +15,7 @@
 #ifndef HWMC_ENTRY_SPREAD_REDUCE_H_INCLUDED
 #define HWMC_ENTRY_SPREAD_REDUCE_H_INCLUDED
 
-#include "bcast.h"
+#include "bcast_plan.h"
 #include "call.h"
 #include "spread.h"
 #include "spread_up.h"
@@ -36,6 +36,9 @@ struct hwmc_spread_reduce {
     struct hwmc_bcast down;
 };
 
+/* A barrier: a reduction of a byte. */
+void hwmc_spread_barrier_init(struct hwmc_spread_reduce *r);
+
 /* With the arguments of MPI_Reduce; root -1: of MPI_Allreduce. */
 void hwmc_spread_reduce_init(struct hwmc_spread_reduce *r, const void *sendbuf, void *recvbuf,
                              MPI_Aint count, MPI_Datatype datatype, MPI_Op op, int root);
@@ -47,10 +50,5 @@ MPI_Aint hwmc_spread_of_reduce(const struct hwmc_call *c, const MPIR_Comm *comm,
                                struct hwmc_spread *s);
 MPI_Aint hwmc_spread_of_allreduce(const struct hwmc_call *c, const MPIR_Comm *comm,
                                   struct hwmc_spread *s);
-
-/* Runs them if they are hwmc's: as hwmc_spread_take. */
-bool hwmc_spread_barrier(MPIR_Comm *comm, int *mpi_errno);
-bool hwmc_spread_reduce(const void *sendbuf, void *recvbuf, MPI_Aint count, MPI_Datatype datatype,
-                        MPI_Op op, int root, MPIR_Comm *comm, int *mpi_errno);
 
 #endif /* HWMC_ENTRY_SPREAD_REDUCE_H_INCLUDED */

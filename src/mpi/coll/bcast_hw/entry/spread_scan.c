@@ -8,6 +8,7 @@
 #include "spread_scan.h"
 
 #include "scan.h"
+#include "spread_take.h"
 #include "../op/wait_stage.h"
 #include "../process/process.h"
 #include "../select/network.h"

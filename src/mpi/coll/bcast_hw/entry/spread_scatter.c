@@ -8,6 +8,7 @@
 #include "spread_moves.h"
 
 #include "reduce_scatter.h"
+#include "spread_take.h"
 #include "../select/network.h"
 
 enum { UP, ACROSS, DOWN, STAGES };

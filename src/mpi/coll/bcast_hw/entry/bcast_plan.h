@@ -2,11 +2,11 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * bcast: the plan of a broadcast over several hosts, for the blocking call and for operations.
+ * bcast_plan: the plan of a broadcast over several hosts, for the blocking call and for operations.
  */
 
-#ifndef HWMC_ENTRY_BCAST_H_INCLUDED
-#define HWMC_ENTRY_BCAST_H_INCLUDED
+#ifndef HWMC_ENTRY_BCAST_PLAN_H_INCLUDED
+#define HWMC_ENTRY_BCAST_PLAN_H_INCLUDED
 
 #include "mpiimpl.h"
 #include "../comm/comm.h"
@@ -32,4 +32,4 @@ int hwmc_bcast_plan(struct hwmc_comm *c, struct hwmc_typed *t, MPI_Aint bytes, i
 int hwmc_bcast_plan_net(const struct hwmc_leader_group *s, uint32_t root, bool is_root,
                         struct hwmc_net_cfg *net);
 
-#endif /* HWMC_ENTRY_BCAST_H_INCLUDED */
+#endif /* HWMC_ENTRY_BCAST_PLAN_H_INCLUDED */

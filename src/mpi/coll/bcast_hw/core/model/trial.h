@@ -1,0 +1,80 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * trial: which of several ways of one collective, of one length, on one communicator, is the
+ * fastest: found out from calls that the program makes. The cost model says which way the first
+ * calls go, and what the others would take; where it errs, a trial corrects it.
+ *
+ *   USING     calls go by the way in use. What they take adds up.
+ *   TRYING    calls go by each way in turn, in blocks: one call that does not count, as the way
+ *             before may still keep hosts busy and connections may have to be made, then
+ *             HWMC_TRIAL_CALLS that do. After a block ranks agree on how long the slowest of them
+ *             has been in its calls. The first round has a block for each way, the second one for
+ *             each that took at most twice as long as the fastest.
+ *
+ *   USING -> TRYING   when the calls since the last trial have taken as long as a trial is expected
+ *                     to cost, and HWMC_TRIAL_FIRST of them were made: whoever stops then has lost
+ *                     at most as much again, as with the rent and the price of skis (Karlin,
+ *                     Manasse, Rudolph, Sleator 1988). Each further trial has to be paid for
+ *                     HWMC_TRIAL_DEARER times as well as the one before: loss and load change, and
+ *                     who runs long finds out.
+ *   TRYING -> USING   after the last block: the fastest way is in use, but the way before stays
+ *                     unless another one is faster by more than a part in HWMC_TRIAL_ALIKE.
+ *
+ * A trial costs what its calls take longer by the other ways, and the agreements.
+ *
+ * Everything but `sum` is alike on all ranks: they begin with the same figures, and are told the
+ * same ones. So at the same call they are in the same state.
+ */
+#ifndef HWMC_CORE_MODEL_TRIAL_H_INCLUDED
+#define HWMC_CORE_MODEL_TRIAL_H_INCLUDED
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define HWMC_TRIAL_WAYS 3u
+#define HWMC_TRIAL_CALLS 3u
+#define HWMC_TRIAL_ROUNDS 2u
+#define HWMC_TRIAL_FIRST 8u
+#define HWMC_TRIAL_DEARER 16u
+#define HWMC_TRIAL_ALIKE 8u
+#define HWMC_TRIAL_FAR 8u /* a way that the model predicts so many times slower is no way */
+#define HWMC_TRIAL_NO_WAY UINT64_MAX
+
+struct hwmc_trial {
+    uint64_t cost[HWMC_TRIAL_WAYS]; /* ns of a call: predicted, then agreed; NO_WAY */
+    uint64_t agreement;             /* ns that one takes, as predicted */
+    uint64_t taken;                 /* ns: by the calls since the last trial */
+    uint32_t calls;                 /* ... which were so many, or HWMC_TRIAL_FIRST */
+    uint32_t trials;                /* that are over */
+    uint32_t used;                  /* the way in use */
+    bool trying;
+    /* Of a trial: */
+    uint32_t round, way, call;       /* the next call is this one of a block of that way */
+    uint64_t sum;                    /* ns of this rank, in calls of the block that count */
+    uint64_t block[HWMC_TRIAL_WAYS]; /* ns of a call in the fastest block; NO_WAY: not tried */
+};
+
+/* `cost`: predicted ns of a call by each way; NO_WAY: it is none. `used`: one of the ways.
+ * `agreement`: predicted ns. Alike on all ranks. */
+void hwmc_trial_init(struct hwmc_trial *t, const uint64_t cost[HWMC_TRIAL_WAYS], uint32_t used,
+                     uint64_t agreement);
+
+/* There is more than one way. */
+bool hwmc_trial_has_choice(const struct hwmc_trial *t);
+
+/* A call begins: the way that it goes. */
+uint32_t hwmc_trial_begin(struct hwmc_trial *t);
+
+/* It is over, and took this rank so many ns, UINT64_MAX if it failed. True: it was the last one of
+ * a block; ranks agree on the greatest t->sum of all before the next call. */
+bool hwmc_trial_end(struct hwmc_trial *t, uint64_t ns);
+
+/* They have: `sum`. True: the trial is over. */
+bool hwmc_trial_agreed(struct hwmc_trial *t, uint64_t sum);
+
+/* Asserts the invariants. */
+void hwmc_trial_check(const struct hwmc_trial *t);
+
+#endif /* HWMC_CORE_MODEL_TRIAL_H_INCLUDED */

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (C) the hwmc contributors
+//
+// Trials: when they begin, which calls go which way, who wins, and what they cost.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <random>
+
+extern "C" {
+#include "core/model/trial.h"
+}
+
+namespace {
+
+constexpr uint64_t NO = HWMC_TRIAL_NO_WAY;
+constexpr uint32_t BLOCK = 1 + HWMC_TRIAL_CALLS;
+using Costs = std::array<uint64_t, HWMC_TRIAL_WAYS>;
+using Time = std::function<uint64_t(uint32_t rank, uint32_t way, uint32_t call)>;
+
+// Ranks that make the same calls. What one is told, all are.
+struct Job {
+    std::vector<hwmc_trial> ranks;
+    uint32_t calls = 0, agreements = 0, ended = 0;
+    uint64_t taken = 0; // by the slowest, in all calls
+
+    Job(uint32_t n, const Costs &predicted, uint32_t used, uint64_t agreement = 100) : ranks(n)
+    {
+        for (hwmc_trial &t : ranks)
+            hwmc_trial_init(&t, predicted.data(), used, agreement);
+    }
+
+    // One call; returns the way that it went.
+    uint32_t call(const Time &time)
+    {
+        const uint32_t way = hwmc_trial_begin(&ranks[0]);
+        uint64_t most = 0, sum = 0;
+        uint32_t due = 0;
+
+        for (uint32_t r = 0; r < ranks.size(); r++) {
+            EXPECT_EQ(way, r == 0 ? way : hwmc_trial_begin(&ranks[r]));
+            const uint64_t ns = time(r, way, calls);
+            due += hwmc_trial_end(&ranks[r], ns);
+            most = std::max(most, ns);
+            sum = std::max(sum, ranks[r].sum);
+        }
+        calls++;
+        taken += most;
+        EXPECT_TRUE(due == 0 || due == ranks.size());
+        if (due > 0)
+            agree(sum);
+        return way;
+    }
+
+    void agree(uint64_t sum)
+    {
+        uint32_t over = 0;
+
+        agreements++;
+        for (hwmc_trial &t : ranks)
+            over += hwmc_trial_agreed(&t, sum);
+        EXPECT_TRUE(over == 0 || over == ranks.size());
+        ended += over > 0;
+    }
+
+    uint32_t used() const
+    {
+        return ranks[0].used;
+    }
+
+    // Until a trial is over, or so many calls were made.
+    void finish(const Time &time, uint32_t most = 10000)
+    {
+        const uint32_t before = ended;
+
+        while (ended == before && most-- > 0)
+            call(time);
+    }
+};
+
+Time always(const Costs &ns)
+{
+    return [ns](uint32_t, uint32_t way, uint32_t) { return ns[way]; };
+}
+
+} // namespace
+
+TEST(Trial, BeginsWhenItIsPaidFor)
+{
+    // Two blocks by the other way take 800 longer each, and there are four agreements.
+    const uint64_t price = 2 * 4 * 200 + 4 * 100;
+    Job j(2, {1000, 1200, NO}, 0);
+    uint32_t first = 0;
+
+    while (!j.ranks[0].trying) {
+        EXPECT_EQ(0u, j.call(always({1000, 1200, NO})));
+        first++;
+    }
+    // The call that begins it is the first of it.
+    EXPECT_EQ(HWMC_TRIAL_FIRST + 1, first);
+    EXPECT_LE(price, HWMC_TRIAL_FIRST * 1000);
+
+    Job dear(2, {100, 700, NO}, 0);
+    for (first = 0; !dear.ranks[0].trying; first++)
+        dear.call(always({100, 700, NO}));
+    EXPECT_EQ((2 * 4 * 600 + 4 * 100) / 100 + 1, first);
+}
+
+TEST(Trial, GoesInBlocksAndTheFasterIsUsed)
+{
+    Job j(3, {1000, 1000, NO}, 0);
+    std::vector<uint32_t> went;
+    const Time time = always({1000, 500, NO});
+
+    while (j.ended == 0)
+        went.push_back(j.call(time));
+    went.erase(went.begin(), went.begin() + HWMC_TRIAL_FIRST);
+    ASSERT_EQ(4 * BLOCK, went.size());
+    for (uint32_t i = 0; i < went.size(); i++)
+        EXPECT_EQ(i / BLOCK % 2, went[i]) << i;
+    EXPECT_EQ(4u, j.agreements);
+    EXPECT_EQ(1u, j.used());
+    EXPECT_EQ(1u, j.call(time));
+    EXPECT_EQ(500u, j.ranks[0].cost[1]);
+}
+
+// What has more than twice the time of the fastest has no second block.
+TEST(Trial, WhoIsFarBehindIsLeftOut)
+{
+    Job j(2, {1000, 1000, 1000}, 0);
+
+    j.finish(always({1000, 2100, 900}));
+    EXPECT_EQ(3u + 2u, j.agreements);
+    EXPECT_EQ(0u, j.used()) << "faster by less than an eighth";
+    EXPECT_EQ(2100u, j.ranks[0].cost[1]);
+
+    Job alone(2, {1000, 1000, NO}, 0);
+    alone.finish(always({3000, 1000, NO}));
+    EXPECT_EQ(2u, alone.agreements);
+    EXPECT_EQ(1u, alone.used());
+}
+
+// The first call of a block does not count, and of two blocks the faster does.
+TEST(Trial, OneSlowCallDoesNotDecide)
+{
+    Job j(2, {1000, 1000, NO}, 0);
+
+    j.finish([](uint32_t, uint32_t way, uint32_t call) -> uint64_t {
+        const bool first = call < HWMC_TRIAL_FIRST || (call - HWMC_TRIAL_FIRST) % BLOCK == 0;
+
+        return first ? 90000 : call == HWMC_TRIAL_FIRST + BLOCK + 2 ? 1900 : way == 1 ? 500 : 1000;
+    });
+    EXPECT_EQ(1u, j.used());
+}
+
+// The slowest rank's time counts, whoever it is.
+TEST(Trial, TheSlowestRankCounts)
+{
+    Job j(4, {1000, 1000, NO}, 0);
+
+    j.finish([](uint32_t rank, uint32_t way, uint32_t) -> uint64_t {
+        return way == 1 && rank == 3 ? 1700 : way == 1 ? 10 : 1000;
+    });
+    EXPECT_EQ(0u, j.used());
+}
+
+// Three ways, of which the used one is not the first.
+TEST(Trial, AnyWayMayBeTheFirst)
+{
+    for (uint32_t used = 0; used < 3; used++)
+        for (uint32_t best = 0; best < 3; best++) {
+            Costs real = {1000, 1000, 1000};
+            Job j(2, {800, 900, 1000}, used);
+
+            real[best] = 600;
+            j.finish(always(real));
+            EXPECT_EQ(best, j.used()) << used;
+        }
+}
+
+TEST(Trial, WhatIsPredictedFarSlowerIsNotTried)
+{
+    hwmc_trial t;
+    const Costs far = {100, 801, NO}, near = {100, 800, NO}, ahead = {900, 100, NO};
+
+    hwmc_trial_init(&t, far.data(), 0, 100);
+    EXPECT_FALSE(hwmc_trial_has_choice(&t));
+    hwmc_trial_init(&t, near.data(), 0, 100);
+    EXPECT_TRUE(hwmc_trial_has_choice(&t));
+    hwmc_trial_init(&t, ahead.data(), 0, 100); // whatever is used stays a way
+    EXPECT_TRUE(hwmc_trial_has_choice(&t));
+
+    Job j(2, far, 0);
+    for (uint32_t i = 0; i < 100000; i++)
+        ASSERT_EQ(0u, j.call(always(far)));
+    EXPECT_EQ(0u, j.agreements);
+}
+
+// A way that fails is not used, unless all do.
+TEST(Trial, AFailureCountsAsEver)
+{
+    Job j(2, {1000, 1000, NO}, 0);
+
+    j.finish([](uint32_t rank, uint32_t way, uint32_t call) -> uint64_t {
+        return way == 0 && rank == 1 && call == HWMC_TRIAL_FIRST ? UINT64_MAX : 1000;
+    });
+    EXPECT_EQ(1u, j.used());
+
+    Job all(2, {1000, 1000, NO}, 0);
+    all.finish([](uint32_t, uint32_t, uint32_t) { return UINT64_MAX; });
+    EXPECT_EQ(1u, all.ended);
+    EXPECT_EQ(0u, all.used());
+}
+
+// What changes is found out, by trials that become rare.
+TEST(Trial, IsRepeatedAndSeldom)
+{
+    Job j(2, {1000, 1000, NO}, 0);
+    std::vector<uint32_t> at;
+
+    while (j.calls < 200000) {
+        const uint32_t before = j.ended;
+
+        j.call(always(at.empty() ? Costs{1000, 1100, NO} : Costs{1000, 700, NO}));
+        if (j.ended > before)
+            at.push_back(j.calls);
+    }
+    ASSERT_GE(at.size(), 3u);
+    EXPECT_LE(at.size(), 6u);
+    EXPECT_EQ(1u, j.used());
+    for (size_t i = 2; i < at.size(); i++)
+        EXPECT_GT(at[i] - at[i - 1], 4 * (at[i - 1] - at[i - 2]));
+}
+
+// However long a program runs, whatever the ways take as long as they take what they are predicted:
+// trials cost less than as much again.
+TEST(Trial, CostsAtMostAsMuchAgain)
+{
+    std::mt19937 random(7);
+
+    for (int n = 0; n < 200; n++) {
+        const Costs real = {1000 + random() % 5000, 1000 + random() % 5000, 1000 + random() % 5000};
+        const uint32_t best =
+            (uint32_t) (std::min_element(real.begin(), real.end()) - real.begin());
+        Job j(2, real, best, 500);
+
+        for (int i = 0; i < 3000; i++) {
+            j.call(always(real));
+            ASSERT_LE(j.taken + j.agreements * 500, 2 * (j.calls + BLOCK) * real[best] + 500);
+        }
+        EXPECT_EQ(best, j.used());
+    }
+}
+
+// Figures of any size, told at random, never leave ranks apart nor end a loop without an end.
+TEST(Trial, AnyFigures)
+{
+    std::mt19937_64 random(11);
+    const auto figure = [&] {
+        return random() % 8 == 0 ? UINT64_MAX - 1 : random() >> random() % 64;
+    };
+
+    for (int n = 0; n < 300; n++) {
+        Costs predicted = {figure(), random() % 3 ? figure() : NO, random() % 3 ? figure() : NO};
+        Job j(3, predicted, 0, figure());
+
+        for (int i = 0; i < 500; i++)
+            j.call([&](uint32_t, uint32_t, uint32_t) { return figure(); });
+        for (const hwmc_trial &t : j.ranks) {
+            hwmc_trial_check(&t);
+            EXPECT_EQ(j.used(), t.used);
+        }
+    }
+}

@@ -86,6 +86,7 @@ static int leave(hwmc_fabric *f, uint64_t group)
 static void refresh(hwmc_fabric *f, uint64_t)
 {
     fabric_of(f)->forgotten = false;
+    fabric_of(f)->refreshed = fabric_of(f)->net->now;
 }
 
 static int post(hwmc_fabric *f, uint64_t group, const hwmc_out *out, int n)

@@ -41,6 +41,7 @@ struct Fabric {
     std::vector<Bytes> held; // what the last poll gave out
     bool refuses_join = false;
     bool forgotten = false; // the network does not bring anything, until it is told again
+    uint64_t refreshed = 0; // when it was told last
     int slow_joins = 0;     // that many calls of join answer AGAIN; -1: all
     std::multiset<uint64_t> under_way; // groups that they were for
     int hiccups = 0;                   // that many calls of post take nothing

@@ -5,8 +5,10 @@
  * rejoin: when a member announces again which multicast group it is in. A switch that tracks
  * membership (IGMP snooping) forgets members if no querier asks in time, and then forwards nothing
  * to them. A member cannot tell that from other failures. It announces itself as soon as a rail is
- * disabled (epoch.h), after a pause, after twice that, and so on: before the leader's probes, which
- * show whether it helped.
+ * disabled (epoch.h), then each time half a first pause before the leader's probes, which show
+ * whether it helped: it leaves the group for that and joins it again, and who does that while they
+ * are on the way misses them. Where pauses do not grow any more, its own are three quarters of the
+ * leader's: whenever the two began, they coincide only now and then.
  */
 #ifndef HWMC_CORE_FLOW_REJOIN_H_INCLUDED
 #define HWMC_CORE_FLOW_REJOIN_H_INCLUDED
@@ -16,7 +18,7 @@
 struct hwmc_rejoin {
     uint8_t rails;  /* that were left when it was last asked */
     uint64_t at;    /* ns: the next time; meaningless without rails */
-    uint64_t pause; /* ns; after that one */
+    uint64_t pause; /* ns; from that one to the next */
 };
 
 static inline uint64_t hwmc_rejoin_next_timer(const struct hwmc_rejoin *r)
@@ -24,8 +26,8 @@ static inline uint64_t hwmc_rejoin_next_timer(const struct hwmc_rejoin *r)
     return r->rails ? r->at : HWMC_NEVER;
 }
 
-/* `left`: rails that are left now. Returns those on which the network is to be told. `pause` ns at
- * first, `most` at most. */
+/* `left`: rails that are left now. Returns those on which the network is to be told. `pause` and
+ * `most`: the leader's first and longest pause, ns. */
 static inline uint8_t hwmc_rejoin_due(struct hwmc_rejoin *r, uint8_t left, uint64_t pause,
                                       uint64_t most, uint64_t now)
 {
@@ -34,8 +36,13 @@ static inline uint8_t hwmc_rejoin_due(struct hwmc_rejoin *r, uint8_t left, uint6
     r->rails = left;
     if (left == 0 || (!more && r->at > now))
         return 0;
-    r->pause = more ? pause : 2 * r->pause < most ? 2 * r->pause : most;
-    r->at = now + r->pause;
+    if (more) {
+        r->at = now + pause / 2;
+        r->pause = pause;
+    } else {
+        r->at = now + r->pause;
+        r->pause = 2 * r->pause < most - most / 4 ? 2 * r->pause : most - most / 4;
+    }
     return left;
 }
 

@@ -510,6 +510,23 @@ TEST(EngineMeasure, AsksAndIsAnswered)
     EXPECT_FALSE(hwmc_engine_active(asks));
 }
 
+// A question that comes when measuring is over at who is asked is late, and contradicts nothing.
+TEST(EngineMeasure, ALateQuestionIsStale)
+{
+    mem::Net net(3);
+    Groups g = net.group(first(3));
+    hwmc_engine *asks = net.engines[0], *answers = net.engines[2];
+
+    net.settle();
+    hwmc_engine_measuring(asks, true);
+    hwmc_engine_measure(asks, 2, 0, net.now);
+    net.settle();
+    EXPECT_FALSE(hwmc_measure_done(&asks->measure));
+    EXPECT_GT(answers->wires.counts->stale, 0u);
+    EXPECT_EQ(0u, answers->wires.counts->bad);
+    hwmc_engine_measuring(asks, false);
+}
+
 // Who is asked by all lanes answers by those that work; the others are measured, and dealt
 // segments, no more.
 TEST(EngineMeasure, WhatDoesNotAnswerCarriesNothing)

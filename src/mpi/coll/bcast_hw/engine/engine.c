@@ -78,8 +78,10 @@ static void on_measure(struct hwmc_engine *e, const struct hwmc_msg *msg, uint64
         .measure = {.lane = msg->measure.lane},
     };
 
-    if (!e->measuring || msg->measure.lane >= lanes || msg->multicast) {
+    if (msg->measure.lane >= lanes || msg->multicast) {
         e->wires.counts->bad++;
+    } else if (!e->measuring) { /* any more: the last of it may come late */
+        e->wires.counts->stale++;
     } else if (msg->flags & HWMC_FLAG_AT_ONCE) {
         send_measure(e, &answer);
     } else if (msg->measure.bytes == 0 && msg->bid == ASKED) {

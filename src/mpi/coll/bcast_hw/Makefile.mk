@@ -13,6 +13,7 @@ noinst_HEADERS +=                                     \
     src/mpi/coll/bcast_hw/core/place/ranges.h         \
     src/mpi/coll/bcast_hw/core/model/collective.h     \
     src/mpi/coll/bcast_hw/core/model/reduce_way.h     \
+    src/mpi/coll/bcast_hw/core/model/trial.h          \
     src/mpi/coll/bcast_hw/core/model/scan_way.h       \
     src/mpi/coll/bcast_hw/engine/group/blocks.h       \
     src/mpi/coll/bcast_hw/op/stage.h                  \
@@ -35,6 +36,7 @@ noinst_HEADERS +=                                     \
     src/mpi/coll/bcast_hw/entry/spread_reduce.h       \
     src/mpi/coll/bcast_hw/entry/spread_up.h           \
     src/mpi/coll/bcast_hw/entry/spread_take.h         \
+    src/mpi/coll/bcast_hw/entry/trial_call.h          \
     src/mpi/coll/bcast_hw/entry/spread_scan.h         \
     src/mpi/coll/bcast_hw/entry/spread_select.h       \
     src/mpi/coll/bcast_hw/comm/await.h                \
@@ -45,6 +47,7 @@ noinst_HEADERS +=                                     \
     src/mpi/coll/bcast_hw/comm/leader_group.h         \
     src/mpi/coll/bcast_hw/comm/shm.h                  \
     src/mpi/coll/bcast_hw/comm/shm_setup.h            \
+    src/mpi/coll/bcast_hw/comm/trials.h               \
     src/mpi/coll/bcast_hw/comm/twin.h                 \
     src/mpi/coll/bcast_hw/entry/barrier.h             \
     src/mpi/coll/bcast_hw/entry/bcast_plan.h          \
@@ -105,6 +108,7 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/core/model/collective.c       \
     src/mpi/coll/bcast_hw/core/exchange/reduce_plan.c   \
     src/mpi/coll/bcast_hw/core/model/reduce_way.c       \
+    src/mpi/coll/bcast_hw/core/model/trial.c             \
     src/mpi/coll/bcast_hw/core/model/scan_way.c         \
     src/mpi/coll/bcast_hw/core/model/turns_way.c        \
     src/mpi/coll/bcast_hw/engine/group/blocks.c         \
@@ -130,6 +134,7 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/entry/spread_scan.c           \
     src/mpi/coll/bcast_hw/entry/spread_select.c         \
     src/mpi/coll/bcast_hw/entry/spread_take.c            \
+    src/mpi/coll/bcast_hw/entry/trial_call.c             \
     src/mpi/coll/bcast_hw/comm/await.c                   \
     src/mpi/coll/bcast_hw/comm/ask.c                     \
     src/mpi/coll/bcast_hw/comm/comm.c                    \
@@ -141,6 +146,7 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/comm/shm_setup.c               \
     src/mpi/coll/bcast_hw/comm/show.c                    \
     src/mpi/coll/bcast_hw/comm/state.c                   \
+    src/mpi/coll/bcast_hw/comm/trials.c                  \
     src/mpi/coll/bcast_hw/comm/twin.c                    \
     src/mpi/coll/bcast_hw/core/base/reason.c             \
     src/mpi/coll/bcast_hw/core/base/trace.c              \

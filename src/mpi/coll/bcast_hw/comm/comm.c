@@ -56,7 +56,8 @@ static bool worthwhile(MPIR_Comm *comm, struct hwmc_comm *c)
 }
 
 /* A broadcast of `bytes` goes to one of hwmc's algorithms, and to which; or it is an error. */
-static bool is_chosen(const struct hwmc_comm *c, MPI_Aint bytes, bool *along_trees)
+static bool is_chosen(const MPIR_Comm *comm, struct hwmc_comm *c, MPI_Aint bytes, bool blocking,
+                      bool *along_trees)
 {
     enum hwmc_algorithm a;
 
@@ -64,8 +65,9 @@ static bool is_chosen(const struct hwmc_comm *c, MPI_Aint bytes, bool *along_tre
     if (c->leader_group[0].state == HWMC_LEADER_GROUP_BROKEN)
         return true;
     a = hwmc_choose(&c->leader_group[0].shape, bytes, hwmc_is_forced());
+    a = hwmc_trials_bcast(comm, c, bytes, a, blocking);
     *along_trees = a == HWMC_ALGORITHM_MULTILANE;
-    return !hwmc_algorithm_is_mpich(a);
+    return !hwmc_algorithm_is_mpich(a) || c->leader_group[0].state == HWMC_LEADER_GROUP_BROKEN;
 }
 
 static bool fits(MPI_Aint bytes)
@@ -124,18 +126,20 @@ bool hwmc_comm_takes(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm)
     struct hwmc_comm *c;
     MPI_Aint bytes;
 
-    if (!may_take(count, datatype, comm, &bytes))
+    if (hwmc_trials_stand_aside(comm) || !may_take(count, datatype, comm, &bytes))
         return false;
     c = hwmc_state_of(comm);
     if (!c) /* other ranks may set it up, so this one must not go another way */
         return true;
-    c->admitted = is_ready(comm, c, bytes, false) && is_chosen(c, bytes, &c->along_trees);
+    c->admitted =
+        is_ready(comm, c, bytes, false) && (is_chosen(comm, c, bytes, true, &c->along_trees) ||
+                                            c->trials.under_way); /* its time is to be taken */
     return c->admitted;
 }
 
 bool hwmc_comm_spreads(MPIR_Comm *comm, MPI_Aint bytes, struct hwmc_comm **c)
 {
-    if (!may_spread(comm))
+    if (hwmc_trials_stand_aside(comm) || !may_spread(comm))
         return false;
     *c = hwmc_state_of(comm);
     return !*c || is_ready(comm, *c, bytes, true);
@@ -169,7 +173,7 @@ static bool plan_first(MPIR_Comm *comm, struct hwmc_comm *c, struct hwmc_plan *p
     show_news(comm, c, c->worth, state);
     if (!answered)
         return false;
-    p->by_hwmc = p->ask.goes && is_chosen(c, p->ask.bytes, &p->along_trees);
+    p->by_hwmc = p->ask.goes && is_chosen(comm, c, p->ask.bytes, false, &p->along_trees);
     p->leader_group = 0;
     return true;
 }
@@ -227,6 +231,7 @@ void hwmc_comm_release(struct hwmc_comm *c)
     if (c->shm)
         hwmc_shm_free(c->shm);
     hwmc_hierarchy_forget(c);
+    hwmc_trials_free(&c->trials);
     hwmc_export_hide(&c->place);
     MPL_free(c);
 }

@@ -16,6 +16,7 @@
 #include "leader_group.h"
 #include "twin.h"
 #include "../op/queue.h"
+#include "trials.h"
 
 enum hwmc_worth { HWMC_WORTH_UNKNOWN, HWMC_WORTH_YES, HWMC_WORTH_NO };
 
@@ -28,6 +29,7 @@ struct hwmc_comm {
     enum hwmc_worth worth;          /* its shape gains from multicast */
     uint32_t hosts;                 /* that its ranks run on; once `worth` is known */
     struct hwmc_twin twin;          /* of a persistent collective */
+    struct hwmc_trials trials;      /* which ways are the fastest */
     bool admitted;                  /* the broadcast under way is to be taken */
     bool along_trees;               /* ... by multilane */
 

@@ -11,8 +11,13 @@
 
 bool hwmc_twin_pays(const struct hwmc_comm *c, MPI_Aint bytes)
 {
-    return c->worth != HWMC_WORTH_YES || hwmc_is_forced() || hwmc_file_given() ||
-           hwmc_settings.net.bcast != HWMC_SET_NET_AUTO || hwmc_weight(c->hosts, bytes) > 0;
+    enum hwmc_algorithm a;
+
+    if (c->worth != HWMC_WORTH_YES || hwmc_bcast_is_said())
+        return true;
+    if (hwmc_trials_bcast_found(&c->trials, bytes, &a))
+        return !hwmc_algorithm_is_mpich(a);
+    return hwmc_weight(c->hosts, bytes) > 0;
 }
 
 static struct hwmc_comm *twin_make(void)
@@ -36,7 +41,9 @@ struct hwmc_comm *hwmc_twin_hosts(MPIR_Comm *comm, const struct hwmc_comm *c, in
     t->twin.root = root;
     t->twin.bytes = bytes;
     t->twin.by_all = by_all;
-    if (!hwmc_leader_group_name(comm, &t->twin.name)) {
+    if (!hwmc_leader_group_name(comm, &t->twin.name) ||
+        !hwmc_trials_inherit(&t->trials, &c->trials)) {
+        hwmc_trials_free(&t->trials);
         MPL_free(t);
         return NULL;
     }

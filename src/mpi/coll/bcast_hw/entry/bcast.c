@@ -8,6 +8,7 @@
 #include "mpiimpl.h"
 #include "bcast_plan.h"
 #include "hooks.h"
+#include "trial_call.h"
 #include "../comm/shm.h"
 #include "../op/wait_stage.h"
 #include "../process/errors.h"
@@ -49,6 +50,22 @@ fn_fail:
     goto fn_exit;
 }
 
+/* A call of a trial, by the way that hwmc_comm_takes has found. */
+static int try_way(struct hwmc_comm *c, struct hwmc_typed *t, MPI_Aint bytes, int root,
+                   MPIR_Comm *comm)
+{
+    const bool by_hwmc = !c->trials.by_mpich;
+    const uint64_t begun = hwmc_trial_call_begin();
+    int mpi_errno;
+
+    hwmc_note_call(by_hwmc, bytes);
+    if (!by_hwmc)
+        hwmc_trial_call_aside(c);
+    mpi_errno = by_hwmc ? broadcast(c, t, bytes, root, comm)
+                        : MPIR_Bcast(t->buffer, t->count, t->datatype, root, comm, HWMC_NO_ERRORS);
+    return hwmc_trial_call_end(comm, c, begun, mpi_errno);
+}
+
 /* MPICH's own choice for a whole communicator, made here: the general selection could name this
  * algorithm again. */
 static int leave_to_mpich(void *buffer, MPI_Aint count, MPI_Datatype datatype, MPI_Aint bytes,
@@ -88,8 +105,12 @@ int MPIR_Bcast_intra_hw(void *buffer, MPI_Aint count, MPI_Datatype datatype, int
     mpi_errno = c ? MPI_SUCCESS : hwmc_error_setup();
     MPIR_ERR_CHECK(mpi_errno);
     c->admitted = false;
-    hwmc_note_call(true, bytes);
-    mpi_errno = broadcast(c, &t, bytes, root, comm);
+    if (c->trials.under_way) {
+        mpi_errno = try_way(c, &t, bytes, root, comm);
+    } else {
+        hwmc_note_call(true, bytes);
+        mpi_errno = broadcast(c, &t, bytes, root, comm);
+    }
     MPIR_ERR_CHECK(mpi_errno);
 
 fn_exit:

@@ -116,7 +116,7 @@ static bool read_trace(const struct hwmc_settings *s, uint32_t *topics, char *wh
         return true;
     snprintf(why, WHY_MAX,
              "MPIR_CVAR_HWMC_DEBUG: trace=%.100s is not known; it may be all, or some of bcast, "
-             "epoch, setup, group, session and failure, as [bcast,epoch]",
+             "epoch, setup, group, session, trial and failure, as [bcast,epoch]",
              s->debug.trace);
     return false;
 }

@@ -40,6 +40,8 @@ struct hwmc_spread_ops {
     bool (*wins)(const struct hwmc_spread *s, uint32_t most);
     /* The leader group is ready. MPICH's error code; on an error there is nothing to end. */
     int (*begin)(struct hwmc_spread *s);
+    /* All of it by MPICH's own algorithm. MPICH's error code. */
+    int (*by_mpich)(struct hwmc_spread *s);
     /* It is over, with this code of MPICH's. MPICH's error code: the one given, or the first that
      * was met. */
     int (*end)(struct hwmc_spread *s, int mpi_errno);
@@ -54,6 +56,7 @@ struct hwmc_spread {
     /* What selection goes by: struct hwmc_coll_case. */
     enum hwmc_coll coll;
     bool commutative;
+    bool exact;      /* the result is the same in whatever order ranks are combined */
     uint64_t length; /* bytes; HWMC_LENGTH_UNKNOWN where ranks do not know it alike */
     int root;        /* from which, or to which, all goes; negative: none */
 };

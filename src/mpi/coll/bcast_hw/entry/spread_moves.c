@@ -13,6 +13,7 @@
 #include "spread_take.h"
 #include "../core/model/turns_way.h"
 #include "../op/wait_stage.h"
+#include "../process/mpich.h"
 #include "../process/process.h"
 #include "../select/network.h"
 
@@ -279,8 +280,33 @@ static bool moves_win(const struct hwmc_spread *s, uint32_t most)
            !hwmc_model_is_long(net, (uint64_t) most * most * s->length);
 }
 
+/* Only of what has a length that all ranks know: parts that are alike, but in an allgather. */
+static int move_by_mpich(struct hwmc_spread *s)
+{
+    struct hwmc_spread_moves *m = (struct hwmc_spread_moves *) s;
+    const struct hwmc_vbuf *in = &m->in, *out = &m->out;
+
+    switch (m->pattern) {
+        case HWMC_PATTERN_TO_ROOT:
+            return MPIR_Gather(in->buffer, in->count, in->type, out->buffer, out->count, out->type,
+                               s->root, s->comm, HWMC_NO_ERRORS);
+        case HWMC_PATTERN_FROM_ROOT:
+            return MPIR_Scatter(in->buffer, in->count, in->type, out->buffer, out->count, out->type,
+                                s->root, s->comm, HWMC_NO_ERRORS);
+        case HWMC_PATTERN_SAME:
+            if (out->counts)
+                return MPIR_Allgatherv(in->buffer, in->count, in->type, out->buffer, out->counts,
+                                       out->displs, out->type, s->comm, HWMC_NO_ERRORS);
+            return MPIR_Allgather(in->buffer, in->count, in->type, out->buffer, out->count,
+                                  out->type, s->comm, HWMC_NO_ERRORS);
+        default:
+            return MPIR_Alltoall(in->buffer, in->count, in->type, out->buffer, out->count,
+                                 out->type, s->comm, HWMC_NO_ERRORS);
+    }
+}
+
 static const struct hwmc_spread_ops moves_ops = {
-    .wins = moves_win, .begin = begin_move, .end = end_move};
+    .wins = moves_win, .begin = begin_move, .by_mpich = move_by_mpich, .end = end_move};
 
 static enum hwmc_coll coll_of(const struct hwmc_spread_moves *m)
 {
@@ -324,7 +350,7 @@ static MPI_Aint init_moves(struct hwmc_spread *s, enum hwmc_pattern pattern,
     m->in = *in;
     m->out = *out;
     s->coll = coll_of(m);
-    s->commutative = true; /* nothing is combined */
+    s->commutative = s->exact = true; /* nothing is combined */
     s->length = length_of(m, comm);
     return 1;
 }

@@ -10,6 +10,7 @@
 #include "reduce.h"
 #include "spread_select.h"
 #include "../op/wait_stage.h"
+#include "../process/mpich.h"
 #include "../process/process.h"
 
 enum { UP, ACROSS, DOWN, SETTLED, STAGES };
@@ -219,8 +220,22 @@ static int end_reduce(struct hwmc_spread *s, int mpi_errno)
     return hwmc_combination_end(&r->x, mpi_errno, gets_result(r));
 }
 
+static int reduce_by_mpich(struct hwmc_spread *s)
+{
+    const struct hwmc_spread_reduce *r = (const struct hwmc_spread_reduce *) s;
+    const struct hwmc_combination *x = &r->x;
+
+    if (s->coll == HWMC_COLL_BARRIER)
+        return MPIR_Barrier(s->comm, HWMC_NO_ERRORS);
+    if (to_all(r))
+        return MPIR_Allreduce(x->sendbuf, x->recvbuf, x->count, x->operation.type, x->operation.op,
+                              s->comm, HWMC_NO_ERRORS);
+    return MPIR_Reduce(x->sendbuf, x->recvbuf, x->count, x->operation.type, x->operation.op,
+                       s->root, s->comm, HWMC_NO_ERRORS);
+}
+
 static const struct hwmc_spread_ops reduce_ops = {
-    .fits = reduce_fits, .begin = begin_reduce, .end = end_reduce};
+    .fits = reduce_fits, .begin = begin_reduce, .by_mpich = reduce_by_mpich, .end = end_reduce};
 
 void hwmc_spread_reduce_init(struct hwmc_spread_reduce *r, const void *sendbuf, void *recvbuf,
                              MPI_Aint count, MPI_Datatype datatype, MPI_Op op, int root)
@@ -229,6 +244,7 @@ void hwmc_spread_reduce_init(struct hwmc_spread_reduce *r, const void *sendbuf, 
     r->spread.ops = &reduce_ops;
     r->spread.coll = root < 0 ? HWMC_COLL_ALLREDUCE : HWMC_COLL_REDUCE;
     r->spread.commutative = r->x.operation.of.commutative;
+    r->spread.exact = hwmc_operation_is_exact(&r->x.operation);
     r->spread.length = hwmc_spread_mean(NULL, count, 1, datatype);
     r->spread.root = root;
 }
@@ -238,7 +254,7 @@ void hwmc_spread_barrier_init(struct hwmc_spread_reduce *r)
     r->byte[0] = 0;
     hwmc_spread_reduce_init(r, &r->byte[0], &r->byte[1], 1, MPI_BYTE, MPI_BOR, -1);
     r->spread.coll = HWMC_COLL_BARRIER;
-    r->spread.commutative = true; /* nothing is combined */
+    r->spread.commutative = r->spread.exact = true; /* nothing is combined */
 }
 
 MPI_Aint hwmc_spread_of_barrier(const struct hwmc_call *c, const MPIR_Comm *comm,

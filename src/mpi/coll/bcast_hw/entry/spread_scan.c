@@ -10,6 +10,7 @@
 #include "scan.h"
 #include "spread_take.h"
 #include "../op/wait_stage.h"
+#include "../process/mpich.h"
 #include "../process/process.h"
 #include "../select/network.h"
 
@@ -185,8 +186,20 @@ static int end_scan(struct hwmc_spread *s, int mpi_errno)
     return hwmc_combination_end(&r->x, mpi_errno, !r->exclusive || s->comm->rank > 0);
 }
 
+static int scan_by_mpich(struct hwmc_spread *s)
+{
+    const struct hwmc_spread_scan *r = (const struct hwmc_spread_scan *) s;
+    const struct hwmc_combination *x = &r->x;
+
+    if (r->exclusive)
+        return MPIR_Exscan(x->sendbuf, x->recvbuf, x->count, x->operation.type, x->operation.op,
+                           s->comm, HWMC_NO_ERRORS);
+    return MPIR_Scan(x->sendbuf, x->recvbuf, x->count, x->operation.type, x->operation.op, s->comm,
+                     HWMC_NO_ERRORS);
+}
+
 static const struct hwmc_spread_ops scan_ops = {
-    .fits = scan_fits, .begin = begin_scan, .end = end_scan};
+    .fits = scan_fits, .begin = begin_scan, .by_mpich = scan_by_mpich, .end = end_scan};
 
 /* The bytes that it weighs. */
 static MPI_Aint init_scan(struct hwmc_spread_scan *r, const void *sendbuf, void *recvbuf,
@@ -196,6 +209,7 @@ static MPI_Aint init_scan(struct hwmc_spread_scan *r, const void *sendbuf, void 
     r->spread.ops = &scan_ops;
     r->spread.coll = HWMC_COLL_SCAN;
     r->spread.commutative = r->x.operation.of.commutative;
+    r->spread.exact = hwmc_operation_is_exact(&r->x.operation);
     r->spread.length = hwmc_spread_mean(NULL, count, 1, datatype);
     r->spread.root = -1;
     r->exclusive = exclusive;

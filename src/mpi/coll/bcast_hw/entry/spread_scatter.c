@@ -9,6 +9,7 @@
 
 #include "reduce_scatter.h"
 #include "spread_take.h"
+#include "../process/mpich.h"
 #include "../select/network.h"
 
 enum { UP, ACROSS, DOWN, STAGES };
@@ -231,8 +232,23 @@ static int end_scatter(struct hwmc_spread *s, int mpi_errno)
     return hwmc_combination_end(&r->x, mpi_errno, true);
 }
 
-static const struct hwmc_spread_ops scatter_ops = {
-    .fits = scatter_fits, .wins = scatter_wins, .begin = begin_scatter, .end = end_scatter};
+static int scatter_by_mpich(struct hwmc_spread *s)
+{
+    const struct hwmc_spread_scatter *r = (const struct hwmc_spread_scatter *) s;
+    const struct hwmc_combination *x = &r->x;
+
+    if (r->counts)
+        return MPIR_Reduce_scatter(x->sendbuf, x->recvbuf, r->counts, x->operation.type,
+                                   x->operation.op, s->comm, HWMC_NO_ERRORS);
+    return MPIR_Reduce_scatter_block(x->sendbuf, x->recvbuf, x->count, x->operation.type,
+                                     x->operation.op, s->comm, HWMC_NO_ERRORS);
+}
+
+static const struct hwmc_spread_ops scatter_ops = {.fits = scatter_fits,
+                                                   .wins = scatter_wins,
+                                                   .begin = begin_scatter,
+                                                   .by_mpich = scatter_by_mpich,
+                                                   .end = end_scatter};
 
 /* Returns what it weighs: as a short one, like moves. */
 static MPI_Aint init_scatter(struct hwmc_spread_scatter *r, const struct hwmc_combination *x,
@@ -245,6 +261,7 @@ static MPI_Aint init_scatter(struct hwmc_spread_scatter *r, const struct hwmc_co
                           x->operation.op);
     r->spread.coll = HWMC_COLL_REDUCE_SCATTER;
     r->spread.commutative = r->x.operation.of.commutative;
+    r->spread.exact = hwmc_operation_is_exact(&r->x.operation);
     r->spread.length = hwmc_spread_mean(counts, x->count, comm->local_size, x->operation.type) *
                        (uint64_t) comm->local_size;
     r->spread.root = -1;

@@ -9,6 +9,7 @@
 
 #include "../select/choose.h"
 #include "../select/network.h"
+#include "../settings/settings.h"
 #include "../stats/counters.h"
 
 static struct hwmc_coll_case case_of(const struct hwmc_spread *s, uint32_t members,
@@ -34,14 +35,48 @@ struct hwmc_coll_case hwmc_spread_case(const struct hwmc_spread *s)
     return case_of(s, s->c->by_hosts ? s->c->hosts : ranks, &s->c->leader_group[0].shape);
 }
 
-bool hwmc_spread_goes(const struct hwmc_spread *s)
+static struct hwmc_trials_key key_of(const struct hwmc_spread *s)
+{
+    return (struct hwmc_trials_key){
+        .coll = s->coll, .commutative = s->commutative, .bytes = s->length};
+}
+
+/* NULL: as selection has it. */
+static struct hwmc_trials_entry *trial_of(const struct hwmc_spread *s,
+                                          const struct hwmc_coll_case *c, bool goes, bool blocking)
+{
+    const bool tries = blocking && s->length != HWMC_LENGTH_UNKNOWN &&
+                       hwmc_settings.tune.trials > (s->exact ? 0 : 1);
+    uint64_t cost[HWMC_TRIAL_WAYS] = {HWMC_TRIAL_NO_WAY, HWMC_TRIAL_NO_WAY, HWMC_TRIAL_NO_WAY};
+
+    if (!tries)
+        return hwmc_trials_find(&s->c->trials, key_of(s));
+    cost[HWMC_WAY_HWMC] = hwmc_coll_ours_ns(hwmc_network_now(), c);
+    cost[HWMC_WAY_MPICH] = hwmc_coll_mpich_ns(hwmc_network_now(), c);
+    return hwmc_trials_make(s->comm, s->c, key_of(s), cost, goes ? HWMC_WAY_HWMC : HWMC_WAY_MPICH);
+}
+
+/* Nobody says who runs it. */
+static bool is_fastest(const struct hwmc_spread *s, const struct hwmc_coll_case *c, bool blocking)
+{
+    const bool goes = s->c->by_hosts && s->ops->wins
+                          ? s->ops->wins(s, hwmc_leaders_num(&s->c->leaders))
+                          : hwmc_spread_is_ours(c);
+    struct hwmc_trials_entry *e = trial_of(s, c, goes, blocking);
+    uint32_t way = goes ? HWMC_WAY_HWMC : HWMC_WAY_MPICH;
+
+    if (e)
+        way = blocking ? hwmc_trials_begin(&s->c->trials, e) : e->trial.used;
+    return way == HWMC_WAY_HWMC || s->c->leader_group[0].state == HWMC_LEADER_GROUP_BROKEN;
+}
+
+bool hwmc_spread_goes(const struct hwmc_spread *s, bool blocking)
 {
     const struct hwmc_coll_case c = hwmc_spread_case(s);
     bool goes = !s->ops->fits || s->ops->fits(s);
 
     if (goes && !hwmc_spread_is_said(&c, &goes))
-        goes = s->c->by_hosts && s->ops->wins ? s->ops->wins(s, hwmc_leaders_num(&s->c->leaders))
-                                              : hwmc_spread_is_ours(&c);
+        goes = is_fastest(s, &c, blocking);
     hwmc_note_spread(goes);
     return goes;
 }
@@ -49,6 +84,7 @@ bool hwmc_spread_goes(const struct hwmc_spread *s)
 bool hwmc_spread_pays(const struct hwmc_spread *s)
 {
     struct hwmc_coll_case c;
+    const struct hwmc_trials_entry *found;
     struct hwmc_shape shape;
     bool goes;
 
@@ -58,6 +94,9 @@ bool hwmc_spread_pays(const struct hwmc_spread *s)
     c = case_of(s, s->c->hosts, &shape);
     if (hwmc_spread_is_said(&c, &goes))
         return goes;
+    found = hwmc_trials_find(&s->c->trials, key_of(s));
+    if (found && found->trial.trials > 0)
+        return found->trial.used == HWMC_WAY_HWMC;
     return c.each > 1 && s->ops->wins ? s->ops->wins(s, c.each) : hwmc_spread_is_ours(&c);
 }
 

@@ -199,6 +199,28 @@ static hwmc_shm_kernel kernel_of(MPI_Op op, MPI_Datatype type)
     }
 }
 
+bool hwmc_operation_is_exact(const struct hwmc_operation *o)
+{
+    if (!o->kernel)
+        return false;
+    switch (kernels_of(o->type)) {
+        case TYPE(INT8):
+        case TYPE(INT16):
+        case TYPE(INT32):
+        case TYPE(INT64):
+        case TYPE(UINT8):
+        case TYPE(UINT16):
+        case TYPE(UINT32):
+        case TYPE(UINT64):
+        case TYPE(SHORT_INT):
+        case TYPE(INT_INT):
+        case TYPE(LONG_INT):
+            return true;
+        default:
+            return false;
+    }
+}
+
 static void combine_by_kernel(void *ctx, void *out, const void *a, const void *b, size_t count)
 {
     const struct hwmc_operation *o = ctx;

@@ -40,6 +40,10 @@ struct hwmc_operation {
  * it is in use. */
 bool hwmc_operation_init(struct hwmc_operation *o, MPI_Op op, MPI_Datatype type);
 
+/* Elements are combined to the same bits in whatever order: integers, and pairs of them. Depends on
+ * its operation and type alone. */
+bool hwmc_operation_is_exact(const struct hwmc_operation *o);
+
 /* What a reduction reads and writes. */
 struct hwmc_operands {
     const void *in; /* for the collectives inside hosts: elements of `o`, `of.element` bytes each */

@@ -66,6 +66,11 @@ bool hwmc_file_refuses(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm)
     return hwmc_file_given() && !file_says_hw(count, datatype, comm);
 }
 
+bool hwmc_bcast_is_said(void)
+{
+    return hwmc_is_forced() || hwmc_file_given() || hwmc_settings.net.bcast != HWMC_SET_NET_AUTO;
+}
+
 enum hwmc_algorithm hwmc_choose(const struct hwmc_shape *shape, MPI_Aint bytes, bool ours)
 {
     if (hwmc_settings.net.bcast == HWMC_SET_NET_TWO_STAGE)

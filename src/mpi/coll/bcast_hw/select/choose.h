@@ -16,6 +16,9 @@ struct hwmc_group;
 /* Whether the user wants hwmc to take every broadcast, also where nothing is gained by that. */
 bool hwmc_is_forced(void);
 
+/* A control variable or a selection file says who runs broadcasts. */
+bool hwmc_bcast_is_said(void);
+
 /* What the cost model goes by, of a group that is set up, of a communicator on that many hosts. */
 void hwmc_shape_of(uint32_t hosts, const struct hwmc_group *g, struct hwmc_shape *shape);
 

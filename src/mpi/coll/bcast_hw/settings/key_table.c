@@ -85,6 +85,11 @@ static const struct hwmc_key tune_keys[] = {
     BOOL(persistent, ALIKE, 1,
          "1: hwmc runs persistent collectives too. Each has shared memory or a multicast group of "
          "its own, which its first start sets up. 0: they are MPICH's."),
+    INT(trials, ALIKE, 0, 2, 1, "kinds",
+        "Collectives of which some calls go by each way in turn, hwmc's and MPICH's, to find out "
+        "which is the fastest, where no variable and no file says which way they go. 0: none. 1: "
+        "those whose result is the same by any way. 2: also reductions of floating-point numbers, "
+        "and by operations of the program: their results may differ from call to call."),
     INT(sync_period, ALIKE, 0, 64, 0, "broadcasts",
         "Broadcasts to a synchronization that frees channels, at most MPIR_CVAR_HWMC_CHANNELS. 0: "
         "half of them to begin with, then one to three quarters, as fast as broadcasts follow each "
@@ -226,9 +231,9 @@ static const struct hwmc_key debug_keys[] = {
          "The host's topology in hwloc's words, as package:2 l3:2 l2:4 pu:2, instead of the true "
          "one."),
     TEXT(trace, debug, LOCAL, HWMC_SET_TEXT_ROOM, "",
-         "Writes what machines do to standard error: some of bcast, epoch, setup, group, session "
-         "and "
-         "failure, as [bcast,epoch], or all. docs/tracing.md."),
+         "Writes what machines do to standard error: some of bcast, epoch, setup, group, session, "
+         "trial "
+         "and failure, as [bcast,epoch], or all. docs/tracing.md."),
 };
 
 #define NUM(table) (sizeof(table) / sizeof((table)[0]))

@@ -21,6 +21,8 @@
     X(spread_calls, COUNTER, "collectives over hosts that hwmc ran, other than broadcasts")        \
     X(spread_left, COUNTER,                                                                        \
       "those that were left to MPICH, as selection has it or as they cannot be hwmc's")            \
+    X(trials, COUNTER, "trials that found out which way of a collective is the fastest")           \
+    X(trials_changed, COUNTER, "those that found another way than the one before")                 \
     X(leaders_on, COUNTER, "leader groups that came into use beside a communicator's first")       \
     X(leaders_off, COUNTER,                                                                        \
       "leader groups that could not be set up beside a communicator's first")                      \
@@ -137,6 +139,12 @@ void hwmc_note_spread(bool taken)
         own->spread_calls++;
     else
         own->spread_left++;
+}
+
+void hwmc_note_trial(bool changes)
+{
+    own->trials++;
+    own->trials_changed += changes;
 }
 
 void hwmc_note_leader_group(bool on)

@@ -51,6 +51,9 @@ void hwmc_note_call(bool taken, MPI_Aint bytes);
 /* A collective over hosts, other than a broadcast, is hwmc's, or left to MPICH. */
 void hwmc_note_spread(bool taken);
 
+/* A trial is over; `changes`: another way is the fastest than the one before. */
+void hwmc_note_trial(bool changes);
+
 /* A leader group other than a communicator's first was set up, or could not be. */
 void hwmc_note_leader_group(bool on);
 

@@ -11,7 +11,8 @@
 const char *const hwmc_trace_names[HWMC_TRACE_TOPICS] = {
     [HWMC_TRACE_BCAST] = "bcast",     [HWMC_TRACE_EPOCH] = "epoch",
     [HWMC_TRACE_SETUP] = "setup",     [HWMC_TRACE_GROUP] = "group",
-    [HWMC_TRACE_SESSION] = "session", [HWMC_TRACE_FAILURE] = "failure",
+    [HWMC_TRACE_SESSION] = "session", [HWMC_TRACE_TRIAL] = "trial",
+    [HWMC_TRACE_FAILURE] = "failure",
 };
 
 uint32_t hwmc_trace_topics;

@@ -13,6 +13,8 @@
  *   setup     0; low bits of the group's key  steps of MPI_Init; phases of negotiation
  *   group     of the process's groups         its state
  *   session   lane                            the lane's state, to some peer
+ *   trial     bytes                           it is over: which way of a collective is the fastest;
+ *                                             what that takes, ns
  *   failure   rank in the group               it was found to have failed here, or another rank
  *                                             says so; the rails
  */
@@ -29,6 +31,7 @@ enum hwmc_trace_topic {
     HWMC_TRACE_SETUP,
     HWMC_TRACE_GROUP,
     HWMC_TRACE_SESSION,
+    HWMC_TRACE_TRIAL,
     HWMC_TRACE_FAILURE,
     HWMC_TRACE_TOPICS
 };

@@ -44,19 +44,24 @@ bool hwmc_trial_has_choice(const struct hwmc_trial *t)
     return false;
 }
 
-/* Of the next trial. */
+/* What a call by way `w` takes; of the next trial that counts which is the first: longer than by
+ * the way in use. */
+static uint64_t call_price(const struct hwmc_trial *t, uint32_t w)
+{
+    const uint64_t known = t->trials > 0 ? 0 : t->cost[t->used];
+
+    return t->cost[w] > known ? t->cost[w] - known : 0;
+}
+
+/* What calls must have taken before the next trial. */
 static uint64_t trial_price(const struct hwmc_trial *t)
 {
-    uint64_t price = product_of(t->agreement, HWMC_TRIAL_ROUNDS);
+    uint64_t price = 0;
 
-    for (uint32_t w = 0; w < HWMC_TRIAL_WAYS; w++) {
-        const bool slower = t->cost[w] != HWMC_TRIAL_NO_WAY && t->cost[w] > t->cost[t->used];
-        const uint64_t more = slower ? t->cost[w] - t->cost[t->used] : 0;
-
-        if (w != t->used && t->cost[w] != HWMC_TRIAL_NO_WAY)
-            price = sum_of(price, product_of(sum_of(product_of(more, BLOCK), t->agreement),
-                                             HWMC_TRIAL_ROUNDS));
-    }
+    for (uint32_t w = 0; w < HWMC_TRIAL_WAYS; w++)
+        if (t->cost[w] != HWMC_TRIAL_NO_WAY)
+            price = sum_of(price, sum_of(product_of(call_price(t, w), BLOCK), t->agreement));
+    price = product_of(price, HWMC_TRIAL_ROUNDS);
     for (uint32_t i = 0; i < t->trials; i++)
         price = product_of(price, HWMC_TRIAL_DEARER);
     return price;

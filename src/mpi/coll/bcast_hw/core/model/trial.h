@@ -16,9 +16,10 @@
  *   USING -> TRYING   when the calls since the last trial have taken as long as a trial is expected
  *                     to cost, and HWMC_TRIAL_FIRST of them were made: whoever stops then has lost
  *                     at most as much again, as with the rent and the price of skis (Karlin,
- *                     Manasse, Rudolph, Sleator 1988). Each further trial has to be paid for
- *                     HWMC_TRIAL_DEARER times as well as the one before: loss and load change, and
- *                     who runs long finds out.
+ *                     Manasse, Rudolph, Sleator 1988). The next trial begins when calls have taken
+ *                     HWMC_TRIAL_DEARER times as long as a whole trial, and each further one when
+ *                     they have taken so many times as long as for the one before: loss and load
+ *                     change, and who runs long finds out.
  *   TRYING -> USING   after the last block: the fastest way is in use, but the way before stays
  *                     unless another one is faster by more than a part in HWMC_TRIAL_ALIKE.
  *

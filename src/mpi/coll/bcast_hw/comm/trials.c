@@ -1,0 +1,171 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * trials: see trials.h.
+ */
+
+#include "comm.h"
+#include "../select/choose.h"
+#include "../select/network.h"
+#include "../settings/settings.h"
+
+static bool same_key(const struct hwmc_trials_key *a, const struct hwmc_trials_key *b)
+{
+    return a->coll == b->coll && a->commutative == b->commutative && a->bytes == b->bytes;
+}
+
+struct hwmc_trials_entry *hwmc_trials_find(const struct hwmc_trials *t, struct hwmc_trials_key key)
+{
+    for (struct hwmc_trials_entry *e = t->first; e; e = e->next)
+        if (same_key(&e->key, &key))
+            return e;
+    return NULL;
+}
+
+static struct hwmc_trials_entry *add_entry(struct hwmc_trials *t, struct hwmc_trials_key key)
+{
+    struct hwmc_trials_entry *e = MPL_malloc(sizeof(*e), MPL_MEM_COMM);
+
+    if (e) {
+        e->key = key;
+        e->next = t->first;
+        t->first = e;
+        t->num++;
+    }
+    return e;
+}
+
+/* What ranks take to agree on how long a block took: an allreduce of a number. */
+static uint64_t agreement_ns(const MPIR_Comm *comm, const struct hwmc_comm *c)
+{
+    const uint32_t ranks = (uint32_t) comm->local_size, members = c->by_hosts ? c->hosts : ranks;
+    const struct hwmc_coll_case agreement = {
+        .coll = HWMC_COLL_ALLREDUCE,
+        .commutative = true,
+        .members = members,
+        .each = (ranks - 1) / members + 1,
+        .bytes = sizeof(uint64_t),
+        .part = hwmc_coll_part(hwmc_network_now()),
+        .shape = c->leader_group[0].shape,
+    };
+
+    return hwmc_coll_ours_ns(hwmc_network_now(), &agreement);
+}
+
+struct hwmc_trials_entry *hwmc_trials_make(const MPIR_Comm *comm, struct hwmc_comm *c,
+                                           struct hwmc_trials_key key,
+                                           const uint64_t cost[HWMC_TRIAL_WAYS], uint32_t used)
+{
+    struct hwmc_trials_entry *found = hwmc_trials_find(&c->trials, key), *e;
+    struct hwmc_trial made;
+
+    if (found || c->trials.num == HWMC_TRIALS_MAX || cost[used] == HWMC_TRIAL_NO_WAY)
+        return found;
+    hwmc_trial_init(&made, cost, used, agreement_ns(comm, c));
+    if (!hwmc_trial_has_choice(&made))
+        return NULL;
+    e = add_entry(&c->trials, key);
+    if (!e) {
+        c->leader_group[0].state = HWMC_LEADER_GROUP_BROKEN;
+        return NULL;
+    }
+    e->trial = made;
+    return e;
+}
+
+uint32_t hwmc_trials_begin(struct hwmc_trials *t, struct hwmc_trials_entry *e)
+{
+    const uint32_t way = hwmc_trial_begin(&e->trial);
+
+    t->under_way = e->trial.trying ? e : NULL;
+    if (!e->trial.trying)
+        hwmc_trial_end(&e->trial, 0);
+    return way;
+}
+
+/* MPICH's algorithms are one way: it chooses between them. */
+static void bcast_costs(const struct hwmc_shape *shape, MPI_Aint bytes,
+                        uint64_t cost[HWMC_TRIAL_WAYS])
+{
+    for (uint32_t w = 0; w < HWMC_TRIAL_WAYS; w++)
+        cost[w] = HWMC_TRIAL_NO_WAY;
+    for (uint32_t a = 0; a < HWMC_ALGORITHM_LIMIT; a++) {
+        const uint64_t ns =
+            hwmc_model_ns(hwmc_network_now(), shape, (enum hwmc_algorithm) a, (uint64_t) bytes);
+        const uint32_t w = MPL_MIN(a, HWMC_ALGORITHM_BINOMIAL);
+
+        cost[w] = MPL_MIN(cost[w], ns);
+    }
+}
+
+static struct hwmc_trials_key bcast_key(MPI_Aint bytes)
+{
+    return (struct hwmc_trials_key){
+        .coll = HWMC_COLL_LIMIT, .commutative = true, .bytes = (uint64_t) bytes};
+}
+
+bool hwmc_trials_bcast_found(const struct hwmc_trials *t, MPI_Aint bytes, enum hwmc_algorithm *a)
+{
+    const struct hwmc_trials_entry *e = hwmc_trials_find(t, bcast_key(bytes));
+
+    if (!e || e->trial.trials == 0)
+        return false;
+    *a = (enum hwmc_algorithm) e->trial.used;
+    return true;
+}
+
+enum hwmc_algorithm hwmc_trials_bcast(const MPIR_Comm *comm, struct hwmc_comm *c, MPI_Aint bytes,
+                                      enum hwmc_algorithm a, bool blocking)
+{
+    const bool tries = blocking && hwmc_settings.tune.trials > 0 && !hwmc_bcast_is_said() &&
+                       !hwmc_settings.ways.resilient;
+    const struct hwmc_trials_key key = bcast_key(bytes);
+    struct hwmc_trials_entry *e = hwmc_trials_find(&c->trials, key);
+    uint64_t cost[HWMC_TRIAL_WAYS];
+
+    MPL_COMPILE_TIME_ASSERT(HWMC_ALGORITHM_BINOMIAL + 1 == HWMC_TRIAL_WAYS);
+    if (!e && tries) {
+        bcast_costs(&c->leader_group[0].shape, bytes, cost);
+        e = hwmc_trials_make(comm, c, key, cost, MPL_MIN(a, HWMC_ALGORITHM_BINOMIAL));
+    }
+    if (!e)
+        return a;
+    a = (enum hwmc_algorithm)(blocking ? hwmc_trials_begin(&c->trials, e) : e->trial.used);
+    c->trials.by_mpich = hwmc_algorithm_is_mpich(a);
+    return a;
+}
+
+bool hwmc_trials_inherit(struct hwmc_trials *to, const struct hwmc_trials *from)
+{
+    for (const struct hwmc_trials_entry *e = from->first; e; e = e->next) {
+        struct hwmc_trials_entry *copy = e->trial.trials > 0 ? add_entry(to, e->key) : NULL;
+
+        if (copy)
+            copy->trial = e->trial;
+        else if (e->trial.trials > 0)
+            return false;
+    }
+    return true;
+}
+
+void hwmc_trials_free(struct hwmc_trials *t)
+{
+    while (t->first) {
+        struct hwmc_trials_entry *e = t->first;
+
+        t->first = e->next;
+        MPL_free(e);
+    }
+    t->num = 0;
+}
+
+bool hwmc_trials_stand_aside(MPIR_Comm *comm)
+{
+    struct hwmc_comm *c = hwmc_comm_state(comm);
+    const bool aside = c && c->trials.stands_aside;
+
+    if (aside)
+        c->trials.stands_aside = false;
+    return aside;
+}

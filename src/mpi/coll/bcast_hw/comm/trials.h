@@ -1,0 +1,88 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * trials: those of a communicator (core/model/trial.h), one for each collective over hosts, and
+ * each length of its message, that the program calls without waiting for it later. What they find
+ * counts for nonblocking collectives too; of persistent ones, for those that are initialized from
+ * then on.
+ *
+ * Nobody tries where somebody has said who runs a collective: a control variable, a selection file,
+ * or resilient mode, as MPICH's algorithms wait for a failed host for ever. Nor where hwmc's way
+ * and MPICH's may bring results that differ: sums and products of floating-point numbers, and
+ * whatever an operation of the program's does, unless `trials` of MPIR_CVAR_HWMC_TUNE is 2. For a
+ * program is to have the same result from run to run.
+ *
+ * All of it is alike on all ranks of the communicator: blocking collectives, which alone go on with
+ * trials, follow each other in one order everywhere, and none begins before what is in the queue is
+ * over.
+ */
+
+#ifndef HWMC_COMM_TRIALS_H_INCLUDED
+#define HWMC_COMM_TRIALS_H_INCLUDED
+
+#include "mpiimpl.h"
+#include "../core/model/collective.h"
+#include "../core/model/model.h"
+#include "../core/model/trial.h"
+
+#define HWMC_TRIALS_MAX 64u /* of a communicator: further lengths go as the model has it */
+
+struct hwmc_comm;
+
+/* The ways of a broadcast: enum hwmc_algorithm, as far as BINOMIAL, which is MPICH's own choice.
+ * Of other collectives: */
+enum hwmc_way { HWMC_WAY_HWMC, HWMC_WAY_MPICH };
+
+/* Of what a trial is. */
+struct hwmc_trials_key {
+    enum hwmc_coll coll; /* HWMC_COLL_LIMIT: a broadcast */
+    bool commutative;
+    uint64_t bytes;
+};
+
+struct hwmc_trials_entry {
+    struct hwmc_trials_key key;
+    struct hwmc_trial trial;
+    struct hwmc_trials_entry *next;
+};
+
+struct hwmc_trials {
+    struct hwmc_trials_entry *first; /* NULL: none yet */
+    uint32_t num;
+    struct hwmc_trials_entry *under_way; /* the call that has begun is one of its; NULL: of none */
+    bool by_mpich;                       /* ... a broadcast, by MPICH's algorithms */
+    bool stands_aside;                   /* the next collective of this communicator is MPICH's */
+};
+
+/* That of a call; NULL: there is none. */
+struct hwmc_trials_entry *hwmc_trials_find(const struct hwmc_trials *t, struct hwmc_trials_key key);
+
+/* The same, of what `comm` carries, made if there is none and there can be one: as hwmc_trial_init.
+ * NULL: there cannot; or there is no memory for it, as others may have, and the first leader group
+ * is BROKEN. */
+struct hwmc_trials_entry *hwmc_trials_make(const MPIR_Comm *comm, struct hwmc_comm *c,
+                                           struct hwmc_trials_key key,
+                                           const uint64_t cost[HWMC_TRIAL_WAYS], uint32_t used);
+
+/* A blocking call begins. Returns the way that it goes. If the caller has to take its time,
+ * t->under_way is not NULL: entry/trial_call.h. */
+uint32_t hwmc_trials_begin(struct hwmc_trials *t, struct hwmc_trials_entry *e);
+
+/* The algorithm of a broadcast on `comm`, which carries `c`, where selection has it as `a`. Of a
+ * `blocking` one, which begins, likewise. */
+enum hwmc_algorithm hwmc_trials_bcast(const MPIR_Comm *comm, struct hwmc_comm *c, MPI_Aint bytes,
+                                      enum hwmc_algorithm a, bool blocking);
+
+/* A trial of broadcasts of `bytes` is over: *a is the fastest. */
+bool hwmc_trials_bcast_found(const struct hwmc_trials *t, MPI_Aint bytes, enum hwmc_algorithm *a);
+
+/* What trials have found goes to `to`, which has none. False: no memory. */
+bool hwmc_trials_inherit(struct hwmc_trials *to, const struct hwmc_trials *from);
+
+void hwmc_trials_free(struct hwmc_trials *t);
+
+/* hwmc is to leave this one collective to MPICH, as a trial has it; asked once. */
+bool hwmc_trials_stand_aside(MPIR_Comm *comm);
+
+#endif /* HWMC_COMM_TRIALS_H_INCLUDED */

@@ -1,0 +1,297 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ */
+
+#include "hwmc_util.h"
+
+/* Trials: calls of a collective over hosts go by each of its ways in turn. Whichever way one goes
+ * its data are right; all ranks have as many trials; and who may not be tried is not.
+ *
+ * All kinds of collectives in turn, many times, among nonblocking and persistent ones on the same
+ * communicator, while some rank is late. Which way wins is not asked: that is time's to say.
+ *
+ *   -none     fail if there was a trial
+ *   -least=N  fail if there were fewer
+ *   -reals    sums of floating-point numbers are to be tried; else they must not be
+ *   -kinds    print how many each kind had */
+
+#define COUNT 64 /* ints of a part */
+#define CALLS 150
+
+static int rank, size;
+static int *in, *out;
+static double *reals;
+static MPI_Comm comm;
+static MPI_Request again; /* persistent */
+static int *again_in, *again_out;
+
+static int value(int from, int to, int i)
+{
+    return from * 1000 + to * 37 + i;
+}
+
+static int is_part(const int *part, int from, int to)
+{
+    for (int i = 0; i < COUNT; i++)
+        if (part[i] != value(from, to, i))
+            return 0;
+    return 1;
+}
+
+static int are_parts(const int *all, bool alike)
+{
+    for (int r = 0; r < size; r++)
+        if (!is_part(all + r * COUNT, r, alike ? 0 : rank))
+            return 0;
+    return 1;
+}
+
+/* The sum of what ranks below `end` have for `to`. */
+static int is_sum(const int *part, int end, int to)
+{
+    for (int i = 0; i < COUNT; i++) {
+        int sum = 0;
+
+        for (int r = 0; r < end; r++)
+            sum += value(r, to, i);
+        if (part[i] != sum)
+            return 0;
+    }
+    return 1;
+}
+
+static void fill(void)
+{
+    for (int to = 0; to < size; to++)
+        for (int i = 0; i < COUNT; i++)
+            in[to * COUNT + i] = value(rank, to, i);
+    memset(out, 0xff, (size_t) size * COUNT * sizeof(*out));
+}
+
+static int call_barrier(int root)
+{
+    (void) root;
+    MPI_Barrier(comm);
+    return 1;
+}
+
+static int call_bcast(int root)
+{
+    if (rank == root)
+        memcpy(out, in, COUNT * sizeof(*out));
+    MPI_Bcast(out, COUNT, MPI_INT, root, comm);
+    return is_part(out, root, 0);
+}
+
+static int call_reduce(int root)
+{
+    MPI_Reduce(in, out, COUNT, MPI_INT, MPI_SUM, root, comm);
+    return rank != root || is_sum(out, size, 0);
+}
+
+static int call_allreduce(int root)
+{
+    (void) root;
+    memcpy(out, in, COUNT * sizeof(*out));
+    MPI_Allreduce(MPI_IN_PLACE, out, COUNT, MPI_INT, MPI_SUM, comm);
+    return is_sum(out, size, 0);
+}
+
+static int call_gather(int root)
+{
+    MPI_Gather(in, COUNT, MPI_INT, out, COUNT, MPI_INT, root, comm);
+    return rank != root || are_parts(out, true);
+}
+
+static int call_scatter(int root)
+{
+    MPI_Scatter(in, COUNT, MPI_INT, rank == root ? MPI_IN_PLACE : out, COUNT, MPI_INT, root, comm);
+    return rank == root || is_part(out, root, rank);
+}
+
+static int call_allgather(int root)
+{
+    if (root % 2 == 0) {
+        MPI_Allgather(in, COUNT, MPI_INT, out, COUNT, MPI_INT, comm);
+        return are_parts(out, true);
+    }
+    memcpy(out + rank * COUNT, in, COUNT * sizeof(*out));
+    MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, out, COUNT, MPI_INT, comm);
+    return are_parts(out, true);
+}
+
+static int *counts, *displs;
+
+static int call_allgatherv(int root)
+{
+    (void) root;
+    MPI_Allgatherv(in, COUNT, MPI_INT, out, counts, displs, MPI_INT, comm);
+    return are_parts(out, true);
+}
+
+static int call_alltoall(int root)
+{
+    (void) root;
+    MPI_Alltoall(in, COUNT, MPI_INT, out, COUNT, MPI_INT, comm);
+    return are_parts(out, false);
+}
+
+static int call_reduce_scatter(int root)
+{
+    if (root % 2 == 0)
+        MPI_Reduce_scatter(in, out, counts, MPI_INT, MPI_SUM, comm);
+    else
+        MPI_Reduce_scatter_block(in, out, COUNT, MPI_INT, MPI_SUM, comm);
+    return is_sum(out, size, rank);
+}
+
+static int call_scan(int root)
+{
+    if (root % 2 == 0) {
+        MPI_Scan(in, out, COUNT, MPI_INT, MPI_SUM, comm);
+        return is_sum(out, rank + 1, 0);
+    }
+    MPI_Exscan(in, out, COUNT, MPI_INT, MPI_SUM, comm);
+    return rank == 0 || is_sum(out, rank, 0);
+}
+
+static int call_of_reals(int root)
+{
+    double sum;
+
+    (void) root;
+    MPI_Allreduce(reals, &sum, 1, MPI_DOUBLE, MPI_SUM, comm);
+    return sum == size;
+}
+
+static const struct kind {
+    const char *name;
+    int (*call)(int root);
+} kinds[] = {
+    {"barrier", call_barrier},     {"bcast", call_bcast},
+    {"reduce", call_reduce},       {"allreduce", call_allreduce},
+    {"gather", call_gather},       {"scatter", call_scatter},
+    {"allgather", call_allgather}, {"allgatherv", call_allgatherv},
+    {"alltoall", call_alltoall},   {"reduce_scatter", call_reduce_scatter},
+    {"scan", call_scan},           {"reals", call_of_reals},
+};
+
+#define KINDS ((int) (sizeof(kinds) / sizeof(kinds[0])))
+#define REALS (KINDS - 1)
+
+/* Others under way while the blocking one is called: it follows them. */
+static int among_others(int call, const struct kind *k)
+{
+    const int root = call % size;
+    int sent = value(root, 0, call), received = rank == root ? sent : -1, ok;
+    MPI_Request request;
+
+    MPI_Ibcast(&received, 1, MPI_INT, root, comm, &request);
+    MPI_Start(&again);
+    ok = k->call(root);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Wait(&again, MPI_STATUS_IGNORE);
+    return ok && received == sent && are_parts(again_out, true);
+}
+
+static int call_kind(int call, const struct kind *k)
+{
+    int ok;
+
+    fill();
+    if (call % 16 == 0 && rank == call / 16 % size)
+        hwtest_compute(1e-3);
+    ok = call % 7 == 3 ? among_others(call, k) : k->call(call % size);
+    if (!ok)
+        printf("rank %d: call %d, %s: wrong data\n", rank, call, k->name);
+    return !ok;
+}
+
+/* As many on all ranks; none where they are not allowed, or some. */
+static int check_trials(const unsigned long long *trials, int argc, char **argv)
+{
+    const unsigned long long all = hwtest_counter("hwmc_trials");
+    unsigned long long most, least;
+    int errs = 0;
+
+    MPI_Allreduce(&all, &most, 1, MPI_UNSIGNED_LONG_LONG, MPI_MAX, comm);
+    MPI_Allreduce(&all, &least, 1, MPI_UNSIGNED_LONG_LONG, MPI_MIN, comm);
+    if (most != least && ++errs)
+        printf("rank %d: %llu trials; others %llu to %llu\n", rank, all, least, most);
+    if (hwtest_flag(argc, argv, "-none") && all > 0 && ++errs)
+        printf("rank %d: %llu trials\n", rank, all);
+    if (all < (unsigned long long) hwtest_option(argc, argv, "-least", 0) && ++errs)
+        printf("rank %d: only %llu trials\n", rank, all);
+    if (trials[REALS] > 0 && !hwtest_flag(argc, argv, "-reals") && ++errs)
+        printf("rank %d: sums of reals were tried\n", rank);
+    if (hwtest_flag(argc, argv, "-reals") && trials[REALS] == 0 && ++errs)
+        printf("rank %d: sums of reals were not tried\n", rank);
+    for (int k = 0; hwtest_flag(argc, argv, "-kinds") && rank == 0 && k < KINDS; k++)
+        fprintf(stderr, "%s: %llu\n", kinds[k].name, trials[k]);
+    return errs;
+}
+
+static void begin(void)
+{
+    const size_t bytes = (size_t) size * COUNT * sizeof(int);
+
+    in = malloc(bytes);
+    out = malloc(bytes);
+    again_in = malloc(bytes);
+    again_out = malloc(bytes);
+    counts = malloc((size_t) size * sizeof(int));
+    displs = malloc((size_t) size * sizeof(int));
+    reals = malloc(sizeof(double));
+    *reals = 1;
+    for (int r = 0; r < size; r++) {
+        counts[r] = COUNT;
+        displs[r] = r * COUNT;
+    }
+    fill();
+    memcpy(again_in, in, bytes);
+#if MPI_VERSION >= 4
+    MPI_Allgather_init(again_in, COUNT, MPI_INT, again_out, COUNT, MPI_INT, comm, MPI_INFO_NULL,
+                       &again);
+#endif
+}
+
+static void end(void)
+{
+#if MPI_VERSION >= 4
+    MPI_Request_free(&again);
+#endif
+    free(in);
+    free(out);
+    free(again_in);
+    free(again_out);
+    free(counts);
+    free(displs);
+    free(reals);
+}
+
+int main(int argc, char **argv)
+{
+    unsigned long long trials[KINDS] = {0};
+    int errs = 0, provided;
+
+    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
+    MTest_Init(&argc, &argv);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    begin();
+    for (int call = 0; call < CALLS && errs == 0; call++)
+        for (int k = 0; k < KINDS; k++) {
+            const unsigned long long before = hwtest_counter("hwmc_trials");
+
+            errs += call_kind(call, &kinds[k]);
+            trials[k] += hwtest_counter("hwmc_trials") - before;
+        }
+    errs += check_trials(trials, argc, argv);
+    end();
+    MPI_Comm_free(&comm);
+    errs = hwtest_finish(errs);
+    MPI_T_finalize();
+    return errs;
+}

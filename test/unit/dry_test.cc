@@ -19,12 +19,12 @@ void found(hwmc_dry &here, hwmc_dry &there, unsigned polls)
     }
 }
 
-unsigned looks(hwmc_dry &d, unsigned polls)
+unsigned looks(hwmc_dry &d, unsigned polls, unsigned most = HWMC_DRY_TURNS)
 {
     unsigned n = 0;
 
     for (unsigned i = 0; i < polls; i++)
-        n += hwmc_dry_is_due(&d);
+        n += hwmc_dry_is_due(&d, most);
     return n;
 }
 
@@ -51,6 +51,22 @@ TEST(Dry, OneInSomePollsLooksAtADryOne)
     EXPECT_EQ(100u, looks(a, 100));
     found(a, b, 1000); // counts do not wrap
     EXPECT_EQ(100u / HWMC_DRY_TURNS, looks(b, 100));
+}
+
+// Where nothing is waited for: 4, 8, 16, 16, ... polls to a look, until something comes.
+TEST(Dry, LessAndLessOftenWhileNothingComes)
+{
+    hwmc_dry a = {}, b = {};
+
+    found(a, b, HWMC_DRY_AFTER);
+    EXPECT_EQ(3u, looks(b, 4 + 8 + 16, HWMC_DRY_RARE));
+    EXPECT_EQ(10u, looks(b, 10 * HWMC_DRY_RARE, HWMC_DRY_RARE));
+    hwmc_dry_polled(&b, true, true);
+    EXPECT_EQ(100u, looks(b, 100, HWMC_DRY_RARE));
+    found(a, b, HWMC_DRY_AFTER);
+    EXPECT_EQ(1u, looks(b, 4, HWMC_DRY_RARE));
+    EXPECT_EQ(0u, looks(b, 7, HWMC_DRY_RARE));
+    EXPECT_EQ(1u, looks(b, 1, HWMC_DRY_RARE));
 }
 
 TEST(Dry, WhatBringsSomethingIsLookedAtAgain)

@@ -309,7 +309,7 @@ static void look_at_source(struct hwmc_engine *e, uint32_t source, bool all)
     const int before = e->events;
     struct hwmc_lane *lane;
 
-    if (!hwmc_dry_is_due(d) && !all)
+    if (!hwmc_dry_is_due(d, HWMC_DRY_TURNS) && !all)
         return;
     if (source < HWMC_RAIL_BITS) {
         poll_rail(e, source);

@@ -20,6 +20,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <sys/epoll.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -74,9 +75,10 @@ bool hwmc_sleep_can(void)
     return may_sleep && wakeup && !MPIR_IS_THREADED && MPIDI_HWMC_NUM_VCIS == 1;
 }
 
-static bool watch(int fd, uint32_t events)
+/* `whose`: HWMC_CAME_*. */
+static bool watch(int fd, uint32_t events, uint32_t whose)
 {
-    struct epoll_event e = {.events = events};
+    struct epoll_event e = {.events = events, .data.u32 = whose};
 
     if (epoll_fd < 0)
         epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -89,14 +91,14 @@ static bool watch_mpich(void)
 
     if (!mpich_is_watched)
         mpich_is_watched = ucp_worker_get_efd(MPIDI_UCX_global.ctx[0].worker, &fd) == UCS_OK &&
-                           watch(fd, EPOLLIN | EPOLLET);
+                           watch(fd, EPOLLIN | EPOLLET, HWMC_CAME_MPICH);
     return mpich_is_watched;
 }
 
 static bool watch_lane(struct hwmc_lane *lane, bool *is_watched)
 {
     if (!*is_watched)
-        *is_watched = watch(lane->ops->fd(lane), EPOLLIN | EPOLLET);
+        *is_watched = watch(lane->ops->fd(lane), EPOLLIN | EPOLLET, HWMC_CAME_ENGINE);
     return *is_watched;
 }
 
@@ -108,7 +110,7 @@ static bool watch_fabric(struct hwmc_fabric *fabric, struct watched *w)
         return false;
     for (int i = 0; i < num; i++)
         if (i >= w->num || w->fds[i] != fds[i]) {
-            if (!watch(fds[i], EPOLLIN))
+            if (!watch(fds[i], EPOLLIN, HWMC_CAME_ENGINE))
                 return false;
             w->fds[i] = fds[i];
         }
@@ -175,21 +177,45 @@ enum hwmc_armed hwmc_sleep_arm(uint64_t now, uint64_t *until)
     return armed;
 }
 
-bool hwmc_sleep_look(void)
+static unsigned where(const struct epoll_event *came, int num)
+{
+    unsigned at = 0;
+
+    for (int i = 0; i < num; i++)
+        at |= came[i].data.u32;
+    return at;
+}
+
+unsigned hwmc_sleep_look(void)
 {
     struct epoll_event came[CAME_MAX];
 
-    return epoll_wait(epoll_fd, came, CAME_MAX, 0) > 0; /* takes the edges */
+    return where(came, epoll_wait(epoll_fd, came, CAME_MAX, 0)); /* takes the edges */
 }
 
-bool hwmc_sleep_until(uint64_t now, uint64_t until)
+/* One system call; on a kernel before 5.11 two. */
+static unsigned look_for(const struct timespec *t)
 {
     struct pollfd p = {.fd = epoll_fd, .events = POLLIN};
-    struct timespec t = {.tv_sec = (time_t) ((until - now) / 1000000000u),
-                         .tv_nsec = (long) ((until - now) % 1000000000u)};
+#ifdef SYS_epoll_pwait2
+    static bool is_missing;
+    struct epoll_event came[CAME_MAX];
 
-    if (ppoll(&p, 1, &t, NULL) <= 0)
-        return false;
-    hwmc_sleep_look();
-    return true;
+    if (!is_missing) {
+        const long num = syscall(SYS_epoll_pwait2, epoll_fd, came, CAME_MAX, t, NULL, 0);
+
+        is_missing = num < 0 && errno == ENOSYS;
+        if (!is_missing)
+            return where(came, (int) num);
+    }
+#endif
+    return ppoll(&p, 1, t, NULL) > 0 ? hwmc_sleep_look() : 0;
+}
+
+unsigned hwmc_sleep_until(uint64_t now, uint64_t until)
+{
+    const struct timespec t = {.tv_sec = (time_t) ((until - now) / 1000000000u),
+                               .tv_nsec = (long) ((until - now) % 1000000000u)};
+
+    return look_for(&t);
 }

@@ -30,10 +30,14 @@ bool hwmc_sleep_can(void);
  * not try again. */
 enum hwmc_armed hwmc_sleep_arm(uint64_t now, uint64_t *until);
 
-/* ARMED: whether something came; takes it. */
-bool hwmc_sleep_look(void);
+/* Where something came: bits. */
+#define HWMC_CAME_MPICH 1u  /* MPICH's UCX worker */
+#define HWMC_CAME_ENGINE 2u /* what the engine looks at */
 
-/* ARMED: sleeps until something comes, or `until`. Whether something came. */
-bool hwmc_sleep_until(uint64_t now, uint64_t until);
+/* ARMED: where something came; takes it. */
+unsigned hwmc_sleep_look(void);
+
+/* ARMED: sleeps until something comes, or `until`. Where something came; 0: nowhere. */
+unsigned hwmc_sleep_until(uint64_t now, uint64_t until);
 
 #endif /* HWMC_NETMOD_WAIT_SLEEP_H_INCLUDED */

@@ -63,8 +63,8 @@ struct wait {
     uint64_t entered;          /* ns: when the poll under way began, where that is taken */
     uint64_t sleep_ns;         /* the longest the next sleep may take */
     uint64_t poll_ns, look_ns; /* a poll takes, and a look at descriptors; the least of late */
-    bool waits; /* processors are shared, and the poll under way is of a loop that waits */
-    bool woken; /* it slept, or something came: the next poll looks everywhere */
+    bool waits;     /* processors are shared, and the poll under way is of a loop that waits */
+    unsigned woken; /* where something came, HWMC_CAME_*: there the next poll looks; 0: not known */
     struct hwmc_dry mpich, engine; /* MPICH's worker, and all that the engine looks at */
     unsigned seen;                 /* of MPIDI_HWMC_poll.events: those that earlier polls had */
     bool came;                     /* the last poll found something */
@@ -173,9 +173,9 @@ static void doze(struct wait *w, uint64_t now, uint64_t until)
             return;
     }
     if (now < until) {
-        const bool came = hwmc_sleep_until(now, until);
+        const unsigned came = hwmc_sleep_until(now, until);
 
-        w->woken = true;
+        w->woken = came ? came : HWMC_CAME_MPICH | HWMC_CAME_ENGINE;
         hwmc_wait_slept(policy(), &w->policy, came ? 0 : until, hwmc_now());
     }
 }
@@ -256,7 +256,9 @@ static bool is_quiet(void)
 /* A wait for the engine looks at MPICH's worker as at a source of messages among others. */
 static bool mpich_is_due(const struct MPIDI_HWMC_poll *p)
 {
-    return p->eager == 0 || hwmc_dry_is_due(&current.mpich) || current.woken;
+    if (current.woken)
+        return current.woken & HWMC_CAME_MPICH;
+    return p->eager == 0 || hwmc_dry_is_due(&current.mpich, HWMC_DRY_TURNS);
 }
 
 /* What completes the last message of a communicator deletes it, for which MPICH since 4.2 makes
@@ -287,6 +289,8 @@ static unsigned lone_progress(struct MPIDI_HWMC_poll *p, ucp_worker_h worker)
         return events;
     }
     current.entered = hwmc_now();
+    if (current.woken) /* the engine has its turn in a poll of everything */
+        current.woken |= HWMC_CAME_MPICH;
     events = progress(worker);
     p->timed = !is_alone();
     current.waits = true;
@@ -362,8 +366,8 @@ static void note_engine_turn(struct engine_turn *t, uint64_t begin)
  * way. */
 static bool may_rest(const struct MPIDI_HWMC_poll *p, const struct wait *w)
 {
-    return w->waits && !w->woken && p->eager == 0 && !hwmc_global.sessions && !hwmc_by_lanes() &&
-           hwmc_queues_pending() == 0;
+    return w->waits && !(w->woken & HWMC_CAME_ENGINE) && p->eager == 0 && !hwmc_global.sessions &&
+           !hwmc_by_lanes() && hwmc_queues_pending() == 0;
 }
 
 /* Progress of the engine, and of messages over sessions. */
@@ -374,12 +378,13 @@ static int poll_engine(struct MPIDI_HWMC_poll *p, struct wait *w, bool alone)
     const bool eager = !alone || p->eager > 0 || hwmc_global.sessions || !active ||
                        hwmc_by_lanes() || hwmc_queues_pending() > 0;
 
-    if (may_rest(p, w) && !hwmc_dry_is_due(&w->engine))
+    if (may_rest(p, w) && (w->woken || !hwmc_dry_is_due(&w->engine, HWMC_DRY_RARE)))
         return MPI_SUCCESS;
     if (eager || engine_is_due(&engine_turn)) {
         const uint64_t begin = eager ? 0 : hwmc_now();
 
-        p->events += (unsigned) hwmc_progress(w->woken || !(p->eager > 0 || w->waits));
+        p->events +=
+            (unsigned) hwmc_progress((w->woken & HWMC_CAME_ENGINE) || !(p->eager > 0 || w->waits));
         if (!eager)
             note_engine_turn(&engine_turn, begin);
     }
@@ -401,7 +406,7 @@ static int poll_sources(struct MPIDI_HWMC_poll *p, bool alone)
     w->came = p->events > w->seen;
     hwmc_dry_polled(&w->mpich, by_mpich, w->came);
     hwmc_dry_polled(&w->engine, p->events > before, w->came);
-    w->woken = false;
+    w->woken = 0;
     w->seen = p->events;
     return mpi_errno;
 }

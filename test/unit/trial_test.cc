@@ -26,10 +26,12 @@ struct Job {
     uint32_t calls = 0, agreements = 0, ended = 0;
     uint64_t taken = 0; // by the slowest, in all calls
 
-    Job(uint32_t n, const Costs &predicted, uint32_t used, uint64_t agreement = 100) : ranks(n)
+    Job(uint32_t n, const Costs &predicted, uint32_t used, uint64_t agreement = 100,
+        bool beside = false)
+        : ranks(n)
     {
         for (hwmc_trial &t : ranks)
-            hwmc_trial_init(&t, predicted.data(), used, agreement);
+            hwmc_trial_init(&t, predicted.data(), used, agreement, beside);
     }
 
     // One call; returns the way that it went.
@@ -185,11 +187,11 @@ TEST(Trial, WhatIsPredictedFarSlowerIsNotTried)
     hwmc_trial t;
     const Costs far = {100, 801, NO}, near = {100, 800, NO}, ahead = {900, 100, NO};
 
-    hwmc_trial_init(&t, far.data(), 0, 100);
+    hwmc_trial_init(&t, far.data(), 0, 100, false);
     EXPECT_FALSE(hwmc_trial_has_choice(&t));
-    hwmc_trial_init(&t, near.data(), 0, 100);
+    hwmc_trial_init(&t, near.data(), 0, 100, false);
     EXPECT_TRUE(hwmc_trial_has_choice(&t));
-    hwmc_trial_init(&t, ahead.data(), 0, 100); // whatever is used stays a way
+    hwmc_trial_init(&t, ahead.data(), 0, 100, false); // whatever is used stays a way
     EXPECT_TRUE(hwmc_trial_has_choice(&t));
 
     Job j(2, far, 0);
@@ -252,6 +254,22 @@ TEST(Trial, CostsAtMostAsMuchAgain)
         }
         EXPECT_EQ(best, j.used());
     }
+}
+
+// Beside the program's calls all of it is paid for, and there is only one.
+TEST(Trial, BesideCallsThereIsOne)
+{
+    const Costs ns = {1000, 900, NO};
+    Job j(2, ns, 0, 100, true);
+    uint32_t before = 0;
+
+    for (; !j.ranks[0].trying; before++)
+        j.call(always(ns));
+    EXPECT_EQ((2 * 4 * (1000 + 900) + 4 * 100 + 999) / 1000 + 1, before);
+    while (j.calls < 100000)
+        j.call(always({1000, 500, NO}));
+    EXPECT_EQ(1u, j.ended);
+    EXPECT_EQ(1u, j.used());
 }
 
 // Figures of any size, told at random, never leave ranks apart nor end a loop without an end.

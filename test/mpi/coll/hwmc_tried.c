@@ -6,14 +6,14 @@
 #include "hwmc_util.h"
 
 /* Trials: calls of a collective over hosts go by each of its ways in turn. Whichever way one goes
- * its data are right; all ranks have as many trials; and who may not be tried is not.
+ * its data are right; all ranks have as many trials; the bits of a sum of floating-point numbers
+ * change once at most; and an operation of the program's is not tried.
  *
  * All kinds of collectives in turn, many times, among nonblocking and persistent ones on the same
  * communicator, while some rank is late. Which way wins is not asked: that is time's to say.
  *
  *   -none     fail if there was a trial
  *   -least=N  fail if there were fewer
- *   -reals    sums of floating-point numbers are to be tried; else they must not be
  *   -kinds    print how many each kind had */
 
 #define COUNT 64 /* ints of a part */
@@ -21,7 +21,9 @@
 
 static int rank, size;
 static int *in, *out;
-static double *reals;
+static double *reals, *sums; /* sums: those of the call before */
+static int changes;
+static MPI_Op own_sum;
 static MPI_Comm comm;
 static MPI_Request again; /* persistent */
 static int *again_in, *again_out;
@@ -156,13 +158,38 @@ static int call_scan(int root)
     return rank == 0 || is_sum(out, rank, 0);
 }
 
+/* What each order of adding brings other last bits of. In place and not, which is one trial. */
 static int call_of_reals(int root)
 {
-    double sum;
+    double got[COUNT];
+    bool near = true;
 
+    memcpy(got, reals, sizeof(got));
+    MPI_Allreduce(root % 2 ? MPI_IN_PLACE : reals, got, COUNT, MPI_DOUBLE, MPI_SUM, comm);
+    changes += sums[0] != 0 && memcmp(got, sums, sizeof(got)) != 0;
+    memcpy(sums, got, sizeof(got));
+    for (int i = 0; i < COUNT; i++) {
+        double sum = 0;
+
+        for (int r = 0; r < size; r++)
+            sum += 1.0 / (r * COUNT + i + 3);
+        near &= got[i] > sum * (1 - 1e-12) && got[i] < sum * (1 + 1e-12);
+    }
+    return near;
+}
+
+static void add(void *a, void *b, int *n, MPI_Datatype *type)
+{
+    (void) type;
+    for (int i = 0; i < *n; i++)
+        ((int *) b)[i] += ((int *) a)[i];
+}
+
+static int call_of_own(int root)
+{
     (void) root;
-    MPI_Allreduce(reals, &sum, 1, MPI_DOUBLE, MPI_SUM, comm);
-    return sum == size;
+    MPI_Allreduce(in, out, COUNT, MPI_INT, own_sum, comm);
+    return is_sum(out, size, 0);
 }
 
 static const struct kind {
@@ -175,10 +202,12 @@ static const struct kind {
     {"allgather", call_allgather}, {"allgatherv", call_allgatherv},
     {"alltoall", call_alltoall},   {"reduce_scatter", call_reduce_scatter},
     {"scan", call_scan},           {"reals", call_of_reals},
+    {"own", call_of_own},
 };
 
 #define KINDS ((int) (sizeof(kinds) / sizeof(kinds[0])))
-#define REALS (KINDS - 1)
+#define REALS (KINDS - 2)
+#define OWN (KINDS - 1)
 
 /* Others under way while the blocking one is called: it follows them. */
 static int among_others(int call, const struct kind *k)
@@ -223,10 +252,12 @@ static int check_trials(const unsigned long long *trials, int argc, char **argv)
         printf("rank %d: %llu trials\n", rank, all);
     if (all < (unsigned long long) hwtest_option(argc, argv, "-least", 0) && ++errs)
         printf("rank %d: only %llu trials\n", rank, all);
-    if (trials[REALS] > 0 && !hwtest_flag(argc, argv, "-reals") && ++errs)
-        printf("rank %d: sums of reals were tried\n", rank);
-    if (hwtest_flag(argc, argv, "-reals") && trials[REALS] == 0 && ++errs)
-        printf("rank %d: sums of reals were not tried\n", rank);
+    if (trials[REALS] > 1 && ++errs)
+        printf("rank %d: sums of reals were tried %llu times\n", rank, trials[REALS]);
+    if (changes > 1 && ++errs)
+        printf("rank %d: sums of reals have changed %d times\n", rank, changes);
+    if (trials[OWN] > 0 && ++errs)
+        printf("rank %d: an operation of the program's was tried\n", rank);
     for (int k = 0; hwtest_flag(argc, argv, "-kinds") && rank == 0 && k < KINDS; k++)
         fprintf(stderr, "%s: %llu\n", kinds[k].name, trials[k]);
     return errs;
@@ -242,8 +273,11 @@ static void begin(void)
     again_out = malloc(bytes);
     counts = malloc((size_t) size * sizeof(int));
     displs = malloc((size_t) size * sizeof(int));
-    reals = malloc(sizeof(double));
-    *reals = 1;
+    reals = malloc(COUNT * sizeof(double));
+    sums = calloc(COUNT, sizeof(double));
+    for (int i = 0; i < COUNT; i++)
+        reals[i] = 1.0 / (rank * COUNT + i + 3);
+    MPI_Op_create(add, 1, &own_sum);
     for (int r = 0; r < size; r++) {
         counts[r] = COUNT;
         displs[r] = r * COUNT;
@@ -268,6 +302,8 @@ static void end(void)
     free(counts);
     free(displs);
     free(reals);
+    free(sums);
+    MPI_Op_free(&own_sum);
 }
 
 int main(int argc, char **argv)

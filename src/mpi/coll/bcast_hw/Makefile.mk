@@ -35,6 +35,7 @@ noinst_HEADERS +=                                     \
     src/mpi/coll/bcast_hw/core/model/turns_way.h      \
     src/mpi/coll/bcast_hw/entry/spread_reduce.h       \
     src/mpi/coll/bcast_hw/entry/spread_up.h           \
+    src/mpi/coll/bcast_hw/entry/rehearse.h            \
     src/mpi/coll/bcast_hw/entry/spread_take.h         \
     src/mpi/coll/bcast_hw/entry/trial_call.h          \
     src/mpi/coll/bcast_hw/entry/spread_scan.h         \
@@ -133,6 +134,7 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/entry/spread_up.c             \
     src/mpi/coll/bcast_hw/entry/spread_scan.c           \
     src/mpi/coll/bcast_hw/entry/spread_select.c         \
+    src/mpi/coll/bcast_hw/entry/rehearse.c               \
     src/mpi/coll/bcast_hw/entry/spread_take.c            \
     src/mpi/coll/bcast_hw/entry/trial_call.c             \
     src/mpi/coll/bcast_hw/comm/await.c                   \

@@ -12,7 +12,8 @@
 
 static bool same_key(const struct hwmc_trials_key *a, const struct hwmc_trials_key *b)
 {
-    return a->coll == b->coll && a->commutative == b->commutative && a->bytes == b->bytes;
+    return a->coll == b->coll && a->tries == b->tries && a->commutative == b->commutative &&
+           a->bytes == b->bytes;
 }
 
 struct hwmc_trials_entry *hwmc_trials_find(const struct hwmc_trials *t, struct hwmc_trials_key key)
@@ -62,7 +63,7 @@ struct hwmc_trials_entry *hwmc_trials_make(const MPIR_Comm *comm, struct hwmc_co
 
     if (found || c->trials.num == HWMC_TRIALS_MAX || cost[used] == HWMC_TRIAL_NO_WAY)
         return found;
-    hwmc_trial_init(&made, cost, used, agreement_ns(comm, c));
+    hwmc_trial_init(&made, cost, used, agreement_ns(comm, c), key.tries == HWMC_TRIES_BESIDE);
     if (!hwmc_trial_has_choice(&made))
         return NULL;
     e = add_entry(&c->trials, key);
@@ -118,7 +119,7 @@ bool hwmc_trials_bcast_found(const struct hwmc_trials *t, MPI_Aint bytes, enum h
 enum hwmc_algorithm hwmc_trials_bcast(const MPIR_Comm *comm, struct hwmc_comm *c, MPI_Aint bytes,
                                       enum hwmc_algorithm a, bool blocking)
 {
-    const bool tries = blocking && hwmc_settings.tune.trials > 0 && !hwmc_bcast_is_said() &&
+    const bool tries = blocking && hwmc_settings.tune.trials && !hwmc_bcast_is_said() &&
                        !hwmc_settings.ways.resilient;
     const struct hwmc_trials_key key = bcast_key(bytes);
     struct hwmc_trials_entry *e = hwmc_trials_find(&c->trials, key);

@@ -8,10 +8,11 @@
  * then on.
  *
  * Nobody tries where somebody has said who runs a collective: a control variable, a selection file,
- * or resilient mode, as MPICH's algorithms wait for a failed host for ever. Nor where hwmc's way
- * and MPICH's may bring results that differ: sums and products of floating-point numbers, and
- * whatever an operation of the program's does, unless `trials` of MPIR_CVAR_HWMC_TUNE is 2. For a
- * program is to have the same result from run to run.
+ * or resilient mode, as MPICH's algorithms wait for a failed host for ever. Where hwmc's way and
+ * MPICH's may bring results that differ in their last bits, reductions of floating-point numbers,
+ * a trial has calls of its own, beside one of the program's (entry/rehearse.h), and there is only
+ * one: results change once at most, at the same call on all ranks. Operations of the program's are
+ * not tried.
  *
  * All of it is alike on all ranks of the communicator: blocking collectives, which alone go on with
  * trials, follow each other in one order everywhere, and none begins before what is in the queue is
@@ -34,9 +35,13 @@ struct hwmc_comm;
  * Of other collectives: */
 enum hwmc_way { HWMC_WAY_HWMC, HWMC_WAY_MPICH };
 
-/* Of what a trial is. */
+/* What a trial is made of. */
+enum hwmc_tries { HWMC_TRIES_CALLS, HWMC_TRIES_BESIDE, HWMC_TRIES_NOTHING };
+
+/* Of what it is. */
 struct hwmc_trials_key {
     enum hwmc_coll coll; /* HWMC_COLL_LIMIT: a broadcast */
+    enum hwmc_tries tries;
     bool commutative;
     uint64_t bytes;
 };

@@ -56,14 +56,15 @@ static int try_way(struct hwmc_comm *c, struct hwmc_typed *t, MPI_Aint bytes, in
 {
     const bool by_hwmc = !c->trials.by_mpich;
     const uint64_t begun = hwmc_trial_call_begin();
-    int mpi_errno;
+    int mpi_errno, err;
 
     hwmc_note_call(by_hwmc, bytes);
     if (!by_hwmc)
         hwmc_trial_call_aside(c);
     mpi_errno = by_hwmc ? broadcast(c, t, bytes, root, comm)
                         : MPIR_Bcast(t->buffer, t->count, t->datatype, root, comm, HWMC_NO_ERRORS);
-    return hwmc_trial_call_end(comm, c, begun, mpi_errno);
+    err = hwmc_trial_call_end(comm, c, begun, mpi_errno);
+    return mpi_errno ? mpi_errno : err;
 }
 
 /* MPICH's own choice for a whole communicator, made here: the general selection could name this

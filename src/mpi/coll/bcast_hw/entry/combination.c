@@ -16,6 +16,13 @@ void hwmc_combination_init(struct hwmc_combination *x, const void *sendbuf, void
     hwmc_operation_init(&x->operation, op, datatype);
 }
 
+enum hwmc_tries hwmc_combination_tries(const struct hwmc_combination *x)
+{
+    if (hwmc_operation_is_exact(&x->operation))
+        return HWMC_TRIES_CALLS;
+    return x->operation.kernel ? HWMC_TRIES_BESIDE : HWMC_TRIES_NOTHING;
+}
+
 int hwmc_combination_end(struct hwmc_combination *x, int mpi_errno, bool result)
 {
     struct hwmc_operation *o = &x->operation;

@@ -11,6 +11,7 @@
 
 #include "../select/shm_choose.h"
 #include "types.h"
+#include "../comm/trials.h"
 
 /* What ranks have is combined: arguments, and what is made of them. */
 struct hwmc_combination {
@@ -34,6 +35,9 @@ static inline bool hwmc_combination_fits(const struct hwmc_combination *x,
 
     return element > 0 && element <= n->segment.layout.chunk / 2;
 }
+
+/* What a trial of a collective that combines so is made of. */
+enum hwmc_tries hwmc_combination_tries(const struct hwmc_combination *x);
 
 /* The collective is over, with this code of MPICH's: ends the operands. The program gets what is
  * there if `result` and there was no error. Returns MPICH's error code, also for what the operation

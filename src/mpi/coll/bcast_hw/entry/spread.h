@@ -30,6 +30,7 @@
 #include "../op/moves.h"
 
 struct hwmc_spread;
+struct hwmc_combination;
 
 struct hwmc_spread_ops {
     /* Whether it can go over hosts; NULL: it always can. */
@@ -40,6 +41,9 @@ struct hwmc_spread_ops {
     bool (*wins)(const struct hwmc_spread *s, uint32_t most);
     /* The leader group is ready. MPICH's error code; on an error there is nothing to end. */
     int (*begin)(struct hwmc_spread *s);
+    /* Of what combines: what, and the elements of the result that come to this rank. NULL: it
+     * combines nothing. */
+    struct hwmc_combination *(*combines)(struct hwmc_spread *s, MPI_Aint *result);
     /* All of it by MPICH's own algorithm. MPICH's error code. */
     int (*by_mpich)(struct hwmc_spread *s);
     /* It is over, with this code of MPICH's. MPICH's error code: the one given, or the first that
@@ -56,7 +60,7 @@ struct hwmc_spread {
     /* What selection goes by: struct hwmc_coll_case. */
     enum hwmc_coll coll;
     bool commutative;
-    bool exact;      /* the result is the same in whatever order ranks are combined */
+    enum hwmc_tries tries;
     uint64_t length; /* bytes; HWMC_LENGTH_UNKNOWN where ranks do not know it alike */
     int root;        /* from which, or to which, all goes; negative: none */
 };

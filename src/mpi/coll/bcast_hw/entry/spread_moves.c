@@ -350,7 +350,8 @@ static MPI_Aint init_moves(struct hwmc_spread *s, enum hwmc_pattern pattern,
     m->in = *in;
     m->out = *out;
     s->coll = coll_of(m);
-    s->commutative = s->exact = true; /* nothing is combined */
+    s->commutative = true; /* nothing is combined */
+    s->tries = HWMC_TRIES_CALLS;
     s->length = length_of(m, comm);
     return 1;
 }

@@ -220,6 +220,14 @@ static int end_reduce(struct hwmc_spread *s, int mpi_errno)
     return hwmc_combination_end(&r->x, mpi_errno, gets_result(r));
 }
 
+static struct hwmc_combination *reduce_combines(struct hwmc_spread *s, MPI_Aint *result)
+{
+    struct hwmc_spread_reduce *r = (struct hwmc_spread_reduce *) s;
+
+    *result = gets_result(r) ? r->x.count : 0;
+    return &r->x;
+}
+
 static int reduce_by_mpich(struct hwmc_spread *s)
 {
     const struct hwmc_spread_reduce *r = (const struct hwmc_spread_reduce *) s;
@@ -234,8 +242,11 @@ static int reduce_by_mpich(struct hwmc_spread *s)
                        s->root, s->comm, HWMC_NO_ERRORS);
 }
 
-static const struct hwmc_spread_ops reduce_ops = {
-    .fits = reduce_fits, .begin = begin_reduce, .by_mpich = reduce_by_mpich, .end = end_reduce};
+static const struct hwmc_spread_ops reduce_ops = {.fits = reduce_fits,
+                                                  .begin = begin_reduce,
+                                                  .combines = reduce_combines,
+                                                  .by_mpich = reduce_by_mpich,
+                                                  .end = end_reduce};
 
 void hwmc_spread_reduce_init(struct hwmc_spread_reduce *r, const void *sendbuf, void *recvbuf,
                              MPI_Aint count, MPI_Datatype datatype, MPI_Op op, int root)
@@ -244,7 +255,7 @@ void hwmc_spread_reduce_init(struct hwmc_spread_reduce *r, const void *sendbuf, 
     r->spread.ops = &reduce_ops;
     r->spread.coll = root < 0 ? HWMC_COLL_ALLREDUCE : HWMC_COLL_REDUCE;
     r->spread.commutative = r->x.operation.of.commutative;
-    r->spread.exact = hwmc_operation_is_exact(&r->x.operation);
+    r->spread.tries = hwmc_combination_tries(&r->x);
     r->spread.length = hwmc_spread_mean(NULL, count, 1, datatype);
     r->spread.root = root;
 }
@@ -254,7 +265,8 @@ void hwmc_spread_barrier_init(struct hwmc_spread_reduce *r)
     r->byte[0] = 0;
     hwmc_spread_reduce_init(r, &r->byte[0], &r->byte[1], 1, MPI_BYTE, MPI_BOR, -1);
     r->spread.coll = HWMC_COLL_BARRIER;
-    r->spread.commutative = r->spread.exact = true; /* nothing is combined */
+    r->spread.commutative = true; /* nothing is combined */
+    r->spread.tries = HWMC_TRIES_CALLS;
 }
 
 MPI_Aint hwmc_spread_of_barrier(const struct hwmc_call *c, const MPIR_Comm *comm,

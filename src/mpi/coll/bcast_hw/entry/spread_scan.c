@@ -186,6 +186,14 @@ static int end_scan(struct hwmc_spread *s, int mpi_errno)
     return hwmc_combination_end(&r->x, mpi_errno, !r->exclusive || s->comm->rank > 0);
 }
 
+static struct hwmc_combination *scan_combines(struct hwmc_spread *s, MPI_Aint *result)
+{
+    struct hwmc_spread_scan *r = (struct hwmc_spread_scan *) s;
+
+    *result = r->x.count;
+    return &r->x;
+}
+
 static int scan_by_mpich(struct hwmc_spread *s)
 {
     const struct hwmc_spread_scan *r = (const struct hwmc_spread_scan *) s;
@@ -198,8 +206,11 @@ static int scan_by_mpich(struct hwmc_spread *s)
                      HWMC_NO_ERRORS);
 }
 
-static const struct hwmc_spread_ops scan_ops = {
-    .fits = scan_fits, .begin = begin_scan, .by_mpich = scan_by_mpich, .end = end_scan};
+static const struct hwmc_spread_ops scan_ops = {.fits = scan_fits,
+                                                .begin = begin_scan,
+                                                .combines = scan_combines,
+                                                .by_mpich = scan_by_mpich,
+                                                .end = end_scan};
 
 /* The bytes that it weighs. */
 static MPI_Aint init_scan(struct hwmc_spread_scan *r, const void *sendbuf, void *recvbuf,
@@ -209,7 +220,7 @@ static MPI_Aint init_scan(struct hwmc_spread_scan *r, const void *sendbuf, void 
     r->spread.ops = &scan_ops;
     r->spread.coll = HWMC_COLL_SCAN;
     r->spread.commutative = r->x.operation.of.commutative;
-    r->spread.exact = hwmc_operation_is_exact(&r->x.operation);
+    r->spread.tries = hwmc_combination_tries(&r->x);
     r->spread.length = hwmc_spread_mean(NULL, count, 1, datatype);
     r->spread.root = -1;
     r->exclusive = exclusive;

@@ -232,6 +232,14 @@ static int end_scatter(struct hwmc_spread *s, int mpi_errno)
     return hwmc_combination_end(&r->x, mpi_errno, true);
 }
 
+static struct hwmc_combination *scatter_combines(struct hwmc_spread *s, MPI_Aint *result)
+{
+    struct hwmc_spread_scatter *r = (struct hwmc_spread_scatter *) s;
+
+    *result = r->counts ? r->counts[s->comm->rank] : r->count;
+    return &r->x;
+}
+
 static int scatter_by_mpich(struct hwmc_spread *s)
 {
     const struct hwmc_spread_scatter *r = (const struct hwmc_spread_scatter *) s;
@@ -247,6 +255,7 @@ static int scatter_by_mpich(struct hwmc_spread *s)
 static const struct hwmc_spread_ops scatter_ops = {.fits = scatter_fits,
                                                    .wins = scatter_wins,
                                                    .begin = begin_scatter,
+                                                   .combines = scatter_combines,
                                                    .by_mpich = scatter_by_mpich,
                                                    .end = end_scatter};
 
@@ -261,7 +270,7 @@ static MPI_Aint init_scatter(struct hwmc_spread_scatter *r, const struct hwmc_co
                           x->operation.op);
     r->spread.coll = HWMC_COLL_REDUCE_SCATTER;
     r->spread.commutative = r->x.operation.of.commutative;
-    r->spread.exact = hwmc_operation_is_exact(&r->x.operation);
+    r->spread.tries = hwmc_combination_tries(&r->x);
     r->spread.length = hwmc_spread_mean(counts, x->count, comm->local_size, x->operation.type) *
                        (uint64_t) comm->local_size;
     r->spread.root = -1;

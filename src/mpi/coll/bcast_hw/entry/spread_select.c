@@ -7,6 +7,7 @@
 
 #include "spread_select.h"
 
+#include "rehearse.h"
 #include "../select/choose.h"
 #include "../select/network.h"
 #include "../settings/settings.h"
@@ -38,15 +39,16 @@ struct hwmc_coll_case hwmc_spread_case(const struct hwmc_spread *s)
 static struct hwmc_trials_key key_of(const struct hwmc_spread *s)
 {
     return (struct hwmc_trials_key){
-        .coll = s->coll, .commutative = s->commutative, .bytes = s->length};
+        .coll = s->coll, .tries = s->tries, .commutative = s->commutative, .bytes = s->length};
 }
 
 /* NULL: as selection has it. */
 static struct hwmc_trials_entry *trial_of(const struct hwmc_spread *s,
                                           const struct hwmc_coll_case *c, bool goes, bool blocking)
 {
-    const bool tries = blocking && s->length != HWMC_LENGTH_UNKNOWN &&
-                       hwmc_settings.tune.trials > (s->exact ? 0 : 1);
+    const uint64_t most = s->tries == HWMC_TRIES_BESIDE ? HWMC_REHEARSE_MOST : UINT64_MAX - 1;
+    const bool tries = blocking && hwmc_settings.tune.trials && s->tries != HWMC_TRIES_NOTHING &&
+                       s->length <= most; /* HWMC_LENGTH_UNKNOWN is not */
     uint64_t cost[HWMC_TRIAL_WAYS] = {HWMC_TRIAL_NO_WAY, HWMC_TRIAL_NO_WAY, HWMC_TRIAL_NO_WAY};
 
     if (!tries)

@@ -7,18 +7,26 @@
 
 #include "spread_take.h"
 
+#include "rehearse.h"
 #include "spread_select.h"
-#include "trial_call.h"
 
-static int try_way(struct hwmc_spread *s, bool by_hwmc)
+/* A call that a trial is made of, or that one is made beside. False: MPICH is to run it. */
+static bool take_tried(struct hwmc_spread *s, bool by_hwmc, int *mpi_errno)
 {
-    const uint64_t begun = hwmc_trial_call_begin();
-    int mpi_errno;
+    int agreed;
 
-    if (!by_hwmc)
-        hwmc_trial_call_aside(s->c);
-    mpi_errno = by_hwmc ? hwmc_spread_run(s) : s->ops->by_mpich(s);
-    return hwmc_trial_call_end(s->comm, s->c, begun, mpi_errno);
+    if (s->tries == HWMC_TRIES_CALLS) {
+        *mpi_errno = hwmc_try_call(s, by_hwmc, &agreed);
+        if (*mpi_errno == MPI_SUCCESS)
+            *mpi_errno = agreed;
+        return true;
+    }
+    *mpi_errno = hwmc_rehearse(s, &by_hwmc);
+    if (*mpi_errno == MPI_SUCCESS && by_hwmc)
+        *mpi_errno = hwmc_spread_run(s);
+    else if (*mpi_errno == MPI_SUCCESS)
+        return false;
+    return true;
 }
 
 bool hwmc_spread_take(struct hwmc_spread *s, MPIR_Comm *comm, MPI_Aint bytes, int *mpi_errno)
@@ -34,8 +42,8 @@ bool hwmc_spread_take(struct hwmc_spread *s, MPIR_Comm *comm, MPI_Aint bytes, in
     }
     goes = hwmc_spread_goes(s, true);
     if (s->c->trials.under_way)
-        *mpi_errno = try_way(s, goes);
-    else if (goes)
+        return take_tried(s, goes, mpi_errno);
+    if (goes)
         *mpi_errno = hwmc_spread_run(s);
     else
         return false;

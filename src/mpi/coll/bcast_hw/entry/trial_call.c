@@ -59,18 +59,17 @@ int hwmc_trial_call_end(MPIR_Comm *comm, struct hwmc_comm *c, uint64_t begun, in
     struct hwmc_trial *t = &c->trials.under_way->trial;
     const uint32_t used = t->used;
     uint64_t sum;
-    int err;
 
     c->trials.under_way = NULL;
     if (!hwmc_trial_end(t, mpi_errno ? UINT64_MAX : hwmc_now() - begun))
-        return mpi_errno;
+        return MPI_SUCCESS;
     sum = t->sum;
-    err = agree(comm, c, &sum);
+    mpi_errno = agree(comm, c, &sum);
     if (hwmc_trial_agreed(t, sum)) {
         hwmc_note_trial(t->used != used);
         hwmc_lock();
         hwmc_trace_note(HWMC_TRACE_TRIAL, key->bytes, way_text(key, t->used), t->cost[t->used]);
         hwmc_unlock();
     }
-    return mpi_errno ? mpi_errno : err;
+    return mpi_errno;
 }

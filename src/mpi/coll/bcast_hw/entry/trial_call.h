@@ -18,11 +18,12 @@
 /* The call begins that c->trials.under_way is about: ns. */
 uint64_t hwmc_trial_call_begin(void);
 
-/* The collective that the caller calls next on the communicator, by MPIR_<Collective>, is MPICH's. */
+/* The collective that the caller calls next on the communicator, by MPIR_<Collective>, is MPICH's
+ * to run. */
 void hwmc_trial_call_aside(struct hwmc_comm *c);
 
 /* It is over, having begun at `begun`, with this code of MPICH's. `comm` carries `c`. Every rank
- * calls it, whatever the code. Returns that, or the one of the agreement. */
+ * calls it, whatever the code. Returns MPICH's error code of the agreement. */
 int hwmc_trial_call_end(MPIR_Comm *comm, struct hwmc_comm *c, uint64_t begun, int mpi_errno);
 
 #endif /* HWMC_ENTRY_TRIAL_CALL_H_INCLUDED */

@@ -85,11 +85,10 @@ static const struct hwmc_key tune_keys[] = {
     BOOL(persistent, ALIKE, 1,
          "1: hwmc runs persistent collectives too. Each has shared memory or a multicast group of "
          "its own, which its first start sets up. 0: they are MPICH's."),
-    INT(trials, ALIKE, 0, 2, 1, "kinds",
-        "Collectives of which some calls go by each way in turn, hwmc's and MPICH's, to find out "
-        "which is the fastest, where no variable and no file says which way they go. 0: none. 1: "
-        "those whose result is the same by any way. 2: also reductions of floating-point numbers, "
-        "and by operations of the program: their results may differ from call to call."),
+    BOOL(trials, ALIKE, 1,
+         "1: some calls of a collective over hosts go by each way in turn, hwmc's and MPICH's, to "
+         "find out which is the fastest, where no variable and no file says which way they go. "
+         "0: they go as the cost model has it."),
     INT(sync_period, ALIKE, 0, 64, 0, "broadcasts",
         "Broadcasts to a synchronization that frees channels, at most MPIR_CVAR_HWMC_CHANNELS. 0: "
         "half of them to begin with, then one to three quarters, as fast as broadcasts follow each "

@@ -120,7 +120,7 @@ struct hwmc_set_tune {
     int setup_after, setup_ahead;
     bool prepare;
     bool persistent;
-    int trials;
+    bool trials;
     int sync_period;
     int fanout;
     int channel;

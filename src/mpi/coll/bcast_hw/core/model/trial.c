@@ -22,12 +22,12 @@ static uint64_t product_of(uint64_t a, uint64_t b)
 }
 
 void hwmc_trial_init(struct hwmc_trial *t, const uint64_t cost[HWMC_TRIAL_WAYS], uint32_t used,
-                     uint64_t agreement)
+                     uint64_t agreement, bool beside)
 {
     uint64_t least = HWMC_TRIAL_NO_WAY;
 
     assert(used < HWMC_TRIAL_WAYS && cost[used] != HWMC_TRIAL_NO_WAY);
-    *t = (struct hwmc_trial){.used = used, .agreement = agreement};
+    *t = (struct hwmc_trial){.used = used, .agreement = agreement, .beside = beside};
     for (uint32_t w = 0; w < HWMC_TRIAL_WAYS; w++)
         least = cost[w] < least ? cost[w] : least;
     for (uint32_t w = 0; w < HWMC_TRIAL_WAYS; w++)
@@ -44,11 +44,11 @@ bool hwmc_trial_has_choice(const struct hwmc_trial *t)
     return false;
 }
 
-/* What a call by way `w` takes; of the next trial that counts which is the first: longer than by
- * the way in use. */
+/* What a call by way `w` takes; of the first trial that is made of the program's calls: longer than
+ * by the way in use. */
 static uint64_t call_price(const struct hwmc_trial *t, uint32_t w)
 {
-    const uint64_t known = t->trials > 0 ? 0 : t->cost[t->used];
+    const uint64_t known = t->trials > 0 || t->beside ? 0 : t->cost[t->used];
 
     return t->cost[w] > known ? t->cost[w] - known : 0;
 }
@@ -99,8 +99,9 @@ static void begin_trial(struct hwmc_trial *t)
 
 uint32_t hwmc_trial_begin(struct hwmc_trial *t)
 {
-    if (!t->trying && t->calls >= HWMC_TRIAL_FIRST && t->taken >= trial_price(t) &&
-        hwmc_trial_has_choice(t))
+    const bool may = !t->trying && !(t->beside && t->trials > 0) && hwmc_trial_has_choice(t);
+
+    if (may && t->calls >= HWMC_TRIAL_FIRST && t->taken >= trial_price(t))
         begin_trial(t);
     return t->trying ? t->way : t->used;
 }

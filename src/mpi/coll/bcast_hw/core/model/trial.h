@@ -23,7 +23,8 @@
  *   TRYING -> USING   after the last block: the fastest way is in use, but the way before stays
  *                     unless another one is faster by more than a part in HWMC_TRIAL_ALIKE.
  *
- * A trial costs what its calls take longer by the other ways, and the agreements.
+ * A trial costs what its calls take longer by the other ways, and the agreements; one whose calls
+ * are made beside the program's costs all that they take. There is only one of these.
  *
  * Everything but `sum` is alike on all ranks: they begin with the same figures, and are told the
  * same ones. So at the same call they are in the same state.
@@ -50,6 +51,7 @@ struct hwmc_trial {
     uint32_t calls;                 /* ... which were so many, or HWMC_TRIAL_FIRST */
     uint32_t trials;                /* that are over */
     uint32_t used;                  /* the way in use */
+    bool beside;                    /* calls of a trial are made beside the program's */
     bool trying;
     /* Of a trial: */
     uint32_t round, way, call;       /* the next call is this one of a block of that way */
@@ -60,7 +62,7 @@ struct hwmc_trial {
 /* `cost`: predicted ns of a call by each way; NO_WAY: it is none. `used`: one of the ways.
  * `agreement`: predicted ns. Alike on all ranks. */
 void hwmc_trial_init(struct hwmc_trial *t, const uint64_t cost[HWMC_TRIAL_WAYS], uint32_t used,
-                     uint64_t agreement);
+                     uint64_t agreement, bool beside);
 
 /* There is more than one way. */
 bool hwmc_trial_has_choice(const struct hwmc_trial *t);

@@ -96,6 +96,24 @@ TEST(WaitPolicy, AloneAWaitIsMadeLongerByItsShareAtMost)
     }
 }
 
+// Where yields find nobody, a turn that is lost in the middle of a wait tells of others: it sleeps.
+TEST(WaitPolicy, ALostTurnEndsBeingAlone)
+{
+    Wait w(true);
+    unsigned slept = 0, waits = 0;
+
+    w.step();
+    hwmc_wait_lost_turn(&w.policy);
+    EXPECT_FALSE(hwmc_wait_is_alone(&w.policy));
+    for (; waits < 1000 && !hwmc_wait_is_alone(&w.policy); waits++) {
+        w.wait = {};
+        slept += w.step() == HWMC_WAIT_SLEEP;
+    }
+    EXPECT_GT(slept, 10u);
+    EXPECT_LT(slept, waits) << "no yields afterwards";
+    EXPECT_LT(waits, 1000u) << "yields find nobody any more";
+}
+
 TEST(WaitPolicy, AYieldThatFindsSomebodyEndsBeingAlone)
 {
     Wait w(true);

@@ -2,11 +2,11 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * hwmc_session: whether the ranks of a host share a session. MPICH's proxy makes one for each. Linux
- * may schedule each session as a group (sched_autogroup_enabled), and sched_yield gives the
- * processor to processes of the own group only: ranks that share processors and wait for each other
- * then keep them from each other. So ranks stay in their proxy's session, each in a process group of
- * its own, by which the proxy sends signals, as ever.
+ * hwmc_session: whether the ranks of a host share a session. MPICH's proxy makes one for each.
+ * Linux may schedule each session as a group (sched_autogroup_enabled), and sched_yield gives the
+ * processor to processes of the own group only: ranks that share processors and wait for each
+ * other then keep them from each other. So ranks stay in their proxy's session, each in a process
+ * group of its own, by which the proxy sends signals, as ever.
  */
 #ifndef HWMC_SESSION_H_INCLUDED
 #define HWMC_SESSION_H_INCLUDED

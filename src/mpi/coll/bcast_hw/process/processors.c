@@ -6,6 +6,9 @@
  * the netmod waits for MPICH's messages.
  */
 
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* RUSAGE_THREAD */
+#endif
 #include "mpiimpl.h"
 #include "processors.h"
 #include "hosts.h"
@@ -15,6 +18,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static struct {
@@ -29,6 +33,18 @@ struct hwmc_wait_policy *hwmc_processor_wait_policy(void)
     if (unlikely(policy.late_ns == 0))
         hwmc_wait_policy_init(&policy, host.alone, host.rationed);
     return &policy;
+}
+
+bool hwmc_processor_was_taken(void)
+{
+    static __thread long known __attribute__((tls_model("initial-exec"))) = -1;
+    const long before = known;
+    struct rusage usage;
+
+    if (getrusage(RUSAGE_THREAD, &usage) != 0)
+        return false;
+    known = usage.ru_nivcsw;
+    return before >= 0 && known > before;
 }
 
 /* Processes of the job on this host. */

@@ -24,6 +24,10 @@ bool hwmc_has_processors_left(void);
 struct hwmc_wait_policy;
 struct hwmc_wait_policy *hwmc_processor_wait_policy(void);
 
+/* Whether this thread's processor went to another one since it asked last, though it wanted to go
+ * on. A system call; the first time false. */
+bool hwmc_processor_was_taken(void);
+
 /* `find` tells how far this process's processors are from each rail, by its number
  * (HWMC_RAIL_BITS of them): in the firmware's unit, in which 10 is near; negative: not known.
  * It is called once at most, when a communicator needs it. */

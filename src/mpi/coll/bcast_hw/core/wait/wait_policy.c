@@ -19,8 +19,7 @@
 #define FOUND_TIMES 4u
 #define FOUND_MIN_NS 1500u
 
-/* Somebody computes: he was given a whole turn. */
-#define COMPUTES_NS 1000000u
+/* Somebody computes, as he was given a whole turn: verdicts that count on it. */
 #define COMPUTES_SLEEPS 64u
 
 #define RATIONED_YIELDS 8u
@@ -70,6 +69,12 @@ enum hwmc_wait_verdict hwmc_wait_tested(struct hwmc_wait_policy *p)
     return HWMC_WAIT_YIELD;
 }
 
+void hwmc_wait_lost_turn(struct hwmc_wait_policy *p)
+{
+    p->regained = 0;
+    p->computes = COMPUTES_SLEEPS;
+}
+
 static uint64_t max_u64(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
@@ -90,7 +95,7 @@ void hwmc_wait_yielded(struct hwmc_wait_policy *p, struct hwmc_wait *w, uint64_t
             ns < p->empty_yield_ns ? ns : p->empty_yield_ns + (ns - p->empty_yield_ns + 63) / 64;
         p->regained += p->regained < HWMC_WAIT_REGAINED;
     }
-    p->computes = ns >= COMPUTES_NS ? COMPUTES_SLEEPS : p->computes - (p->computes > 0);
+    p->computes = ns >= HWMC_WAIT_TURN_NS ? COMPUTES_SLEEPS : p->computes - (p->computes > 0);
 }
 
 void hwmc_wait_slept(struct hwmc_wait_policy *p, struct hwmc_wait *w, uint64_t until,

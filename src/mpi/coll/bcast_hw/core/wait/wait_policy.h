@@ -10,7 +10,7 @@
  *            presumed, or REGAINED yields in a row that found nobody
  *   SHARED ----------------------------------------------------------> ALONE
  *          <----------------------------------------------------------
- *            a yield that found somebody
+ *            a yield that found somebody, or a turn that was lost
  *
  * ALONE: no other process wants the processor. Polling costs no one anything, so the thread polls.
  * It yields so rarely that this takes 1/SHARE of the wait, to find out whether it is still alone.
@@ -22,6 +22,10 @@
  * or soon if another process computes: a sleeping thread gets the processor back in time when it is
  * woken, a yielding one does not. It also sleeps soon if processors are rationed (a quota of a
  * container): polls and yields use the quota up, and then all are stopped.
+ *
+ * A yield finds nobody where the kernel gives the processor back though others want it, as it does
+ * between sessions that it schedules as groups. They show all the same: one takes the processor for
+ * a turn of its own, while the thread polls.
  *
  * A thread that only tests, however often, never sleeps: it has other things to do. It yields if
  * other processes wait, and keeps the processor if one computes, as a test must not take as long as
@@ -82,6 +86,11 @@ enum hwmc_wait_verdict hwmc_wait_next(const struct hwmc_wait_policy *p, struct h
 
 /* The same for a thread that tests in a loop: POLL or YIELD. */
 enum hwmc_wait_verdict hwmc_wait_tested(struct hwmc_wait_policy *p);
+
+/* In the middle of a wait the thread was without its processor for HWMC_WAIT_TURN_NS or more:
+ * somebody computes. */
+#define HWMC_WAIT_TURN_NS UINT64_C(1000000)
+void hwmc_wait_lost_turn(struct hwmc_wait_policy *p);
 
 /* It yielded from `before` to `after`. */
 void hwmc_wait_yielded(struct hwmc_wait_policy *p, struct hwmc_wait *w, uint64_t before,

@@ -208,12 +208,25 @@ static uint64_t pause_(struct wait *w, uint64_t now)
     return hwmc_now();
 }
 
+/* Polls that took a turn of the processor's, in the middle of a wait, have lost it to others. */
+static void find_lost_turn(const struct wait *w, uint64_t now)
+{
+    const uint64_t since = is_alone() ? w->left : w->entered;
+
+    if (now - since >= HWMC_WAIT_TURN_NS && w->policy.since != 0 &&
+        w->finished == hwmc_finished() && hwmc_processor_was_taken())
+        hwmc_wait_lost_turn(policy());
+}
+
 /* Polls of a wait, or tests that follow each other closely, found nothing. */
 static void step(struct wait *w)
 {
     const uint64_t now = hwmc_now();
-    const bool alone = is_alone(), same = goes_on(w, alone, now);
+    bool alone, same;
 
+    find_lost_turn(w, now);
+    alone = is_alone();
+    same = goes_on(w, alone, now);
     if (!alone)
         note_least(&w->poll_ns, now - w->entered);
     w->left = now;

@@ -64,8 +64,7 @@ static bool is_chosen(const MPIR_Comm *comm, struct hwmc_comm *c, MPI_Aint bytes
     *along_trees = false;
     if (c->leader_group[0].state == HWMC_LEADER_GROUP_BROKEN)
         return true;
-    a = hwmc_choose(&c->leader_group[0].shape, bytes, hwmc_is_forced());
-    a = hwmc_trials_bcast(comm, c, bytes, a, blocking);
+    a = hwmc_trials_bcast(comm, c, bytes, blocking);
     *along_trees = a == HWMC_ALGORITHM_MULTILANE;
     return !hwmc_algorithm_is_mpich(a) || c->leader_group[0].state == HWMC_LEADER_GROUP_BROKEN;
 }

@@ -64,8 +64,6 @@ struct hwmc_trials_entry *hwmc_trials_make(const MPIR_Comm *comm, struct hwmc_co
     if (found || c->trials.num == HWMC_TRIALS_MAX || cost[used] == HWMC_TRIAL_NO_WAY)
         return found;
     hwmc_trial_init(&made, cost, used, agreement_ns(comm, c), key.tries == HWMC_TRIES_BESIDE);
-    if (!hwmc_trial_has_choice(&made))
-        return NULL;
     e = add_entry(&c->trials, key);
     if (!e) {
         c->leader_group[0].state = HWMC_LEADER_GROUP_BROKEN;
@@ -117,23 +115,25 @@ bool hwmc_trials_bcast_found(const struct hwmc_trials *t, MPI_Aint bytes, enum h
 }
 
 enum hwmc_algorithm hwmc_trials_bcast(const MPIR_Comm *comm, struct hwmc_comm *c, MPI_Aint bytes,
-                                      enum hwmc_algorithm a, bool blocking)
+                                      bool blocking)
 {
     const bool tries = blocking && hwmc_settings.tune.trials && !hwmc_bcast_is_said() &&
                        !hwmc_settings.ways.resilient;
-    const struct hwmc_trials_key key = bcast_key(bytes);
-    struct hwmc_trials_entry *e = hwmc_trials_find(&c->trials, key);
+    const struct hwmc_shape *shape = &c->leader_group[0].shape;
+    struct hwmc_trials_entry *e = hwmc_trials_find(&c->trials, bcast_key(bytes));
     uint64_t cost[HWMC_TRIAL_WAYS];
+    enum hwmc_algorithm a;
 
     MPL_COMPILE_TIME_ASSERT(HWMC_ALGORITHM_BINOMIAL + 1 == HWMC_TRIAL_WAYS);
+    a = e ? (enum hwmc_algorithm) e->trial.used : hwmc_choose(shape, bytes, hwmc_is_forced());
     if (!e && tries) {
-        bcast_costs(&c->leader_group[0].shape, bytes, cost);
-        e = hwmc_trials_make(comm, c, key, cost, MPL_MIN(a, HWMC_ALGORITHM_BINOMIAL));
+        bcast_costs(shape, bytes, cost);
+        e = hwmc_trials_make(comm, c, bcast_key(bytes), cost, MPL_MIN(a, HWMC_ALGORITHM_BINOMIAL));
     }
-    if (!e)
-        return a;
-    a = (enum hwmc_algorithm)(blocking ? hwmc_trials_begin(&c->trials, e) : e->trial.used);
-    c->trials.by_mpich = hwmc_algorithm_is_mpich(a);
+    if (e && blocking)
+        a = (enum hwmc_algorithm) hwmc_trials_begin(&c->trials, e);
+    if (blocking)
+        c->trials.by_mpich = hwmc_algorithm_is_mpich(a);
     return a;
 }
 

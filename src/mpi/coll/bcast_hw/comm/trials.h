@@ -14,6 +14,9 @@
  * one: results change once at most, at the same call on all ranks. Operations of the program's are
  * not tried.
  *
+ * A trial also remembers what the cost model says, which need not be asked again for each call. One
+ * that has no choice never begins.
+ *
  * All of it is alike on all ranks of the communicator: blocking collectives, which alone go on with
  * trials, follow each other in one order everywhere, and none begins before what is in the queue is
  * over.
@@ -74,10 +77,10 @@ struct hwmc_trials_entry *hwmc_trials_make(const MPIR_Comm *comm, struct hwmc_co
  * t->under_way is not NULL: entry/trial_call.h. */
 uint32_t hwmc_trials_begin(struct hwmc_trials *t, struct hwmc_trials_entry *e);
 
-/* The algorithm of a broadcast on `comm`, which carries `c`, where selection has it as `a`. Of a
- * `blocking` one, which begins, likewise. */
+/* The algorithm of a broadcast on `comm`, which carries `c`: as a trial or, without one, selection
+ * has it. Of a `blocking` one, which begins, likewise. */
 enum hwmc_algorithm hwmc_trials_bcast(const MPIR_Comm *comm, struct hwmc_comm *c, MPI_Aint bytes,
-                                      enum hwmc_algorithm a, bool blocking);
+                                      bool blocking);
 
 /* A trial of broadcasts of `bytes` is over: *a is the fastest. */
 bool hwmc_trials_bcast_found(const struct hwmc_trials *t, MPI_Aint bytes, enum hwmc_algorithm *a);

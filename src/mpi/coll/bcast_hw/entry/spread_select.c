@@ -42,17 +42,23 @@ static struct hwmc_trials_key key_of(const struct hwmc_spread *s)
         .coll = s->coll, .tries = s->tries, .commutative = s->commutative, .bytes = s->length};
 }
 
-/* NULL: as selection has it. */
-static struct hwmc_trials_entry *trial_of(const struct hwmc_spread *s,
-                                          const struct hwmc_coll_case *c, bool goes, bool blocking)
+/* By the table of docs/collectives.md, or the cost model. */
+static bool is_expected_fastest(const struct hwmc_spread *s, const struct hwmc_coll_case *c)
+{
+    return s->c->by_hosts && s->ops->wins ? s->ops->wins(s, hwmc_leaders_num(&s->c->leaders))
+                                          : hwmc_spread_is_ours(c);
+}
+
+/* NULL: it is not tried. */
+static struct hwmc_trials_entry *make_trial(const struct hwmc_spread *s,
+                                            const struct hwmc_coll_case *c, bool goes)
 {
     const uint64_t most = s->tries == HWMC_TRIES_BESIDE ? HWMC_REHEARSE_MOST : UINT64_MAX - 1;
-    const bool tries = blocking && hwmc_settings.tune.trials && s->tries != HWMC_TRIES_NOTHING &&
-                       s->length <= most; /* HWMC_LENGTH_UNKNOWN is not */
     uint64_t cost[HWMC_TRIAL_WAYS] = {HWMC_TRIAL_NO_WAY, HWMC_TRIAL_NO_WAY, HWMC_TRIAL_NO_WAY};
 
-    if (!tries)
-        return hwmc_trials_find(&s->c->trials, key_of(s));
+    /* HWMC_LENGTH_UNKNOWN is more. */
+    if (!hwmc_settings.tune.trials || s->tries == HWMC_TRIES_NOTHING || s->length > most)
+        return NULL;
     cost[HWMC_WAY_HWMC] = hwmc_coll_ours_ns(hwmc_network_now(), c);
     cost[HWMC_WAY_MPICH] = hwmc_coll_mpich_ns(hwmc_network_now(), c);
     return hwmc_trials_make(s->comm, s->c, key_of(s), cost, goes ? HWMC_WAY_HWMC : HWMC_WAY_MPICH);
@@ -61,15 +67,14 @@ static struct hwmc_trials_entry *trial_of(const struct hwmc_spread *s,
 /* Nobody says who runs it. */
 static bool is_fastest(const struct hwmc_spread *s, const struct hwmc_coll_case *c, bool blocking)
 {
-    const bool goes = s->c->by_hosts && s->ops->wins
-                          ? s->ops->wins(s, hwmc_leaders_num(&s->c->leaders))
-                          : hwmc_spread_is_ours(c);
-    struct hwmc_trials_entry *e = trial_of(s, c, goes, blocking);
-    uint32_t way = goes ? HWMC_WAY_HWMC : HWMC_WAY_MPICH;
+    struct hwmc_trials_entry *e = hwmc_trials_find(&s->c->trials, key_of(s));
+    bool goes = e ? e->trial.used == HWMC_WAY_HWMC : is_expected_fastest(s, c);
 
-    if (e)
-        way = blocking ? hwmc_trials_begin(&s->c->trials, e) : e->trial.used;
-    return way == HWMC_WAY_HWMC || s->c->leader_group[0].state == HWMC_LEADER_GROUP_BROKEN;
+    if (!e && blocking)
+        e = make_trial(s, c, goes);
+    if (e && blocking)
+        goes = hwmc_trials_begin(&s->c->trials, e) == HWMC_WAY_HWMC;
+    return goes || s->c->leader_group[0].state == HWMC_LEADER_GROUP_BROKEN;
 }
 
 bool hwmc_spread_goes(const struct hwmc_spread *s, bool blocking)

@@ -61,6 +61,7 @@ int hwmc_trial_call_end(MPIR_Comm *comm, struct hwmc_comm *c, uint64_t begun, in
     uint64_t sum;
 
     c->trials.under_way = NULL;
+    c->trials.stands_aside = false;
     if (!hwmc_trial_end(t, mpi_errno ? UINT64_MAX : hwmc_now() - begun))
         return MPI_SUCCESS;
     sum = t->sum;

@@ -61,6 +61,7 @@ struct wait {
     uint64_t finished;         /* hwmc_finished, when it began */
     uint64_t left;             /* ns: when the last step ended */
     uint64_t entered;          /* ns: when the poll under way began, where that is taken */
+    uint64_t engine_looked;    /* ns: when the last one began that looked at the engine */
     uint64_t sleep_ns;         /* the longest the next sleep may take */
     uint64_t poll_ns, look_ns; /* a poll takes, and a look at descriptors; the least of late */
     bool waits;     /* processors are shared, and the poll under way is of a loop that waits */
@@ -375,11 +376,15 @@ static void note_engine_turn(struct engine_turn *t, uint64_t begin)
     t->at = now;
 }
 
-/* Whether polls of a wait may leave the engine out, if it is dry: nothing of its own is under
- * way. */
+/* Whether polls that follow each other may leave the engine out, if it is dry: nothing of its own is
+ * under way. Those of a wait; and where processors are shared others, as the first of a wait, if
+ * the engine has been looked at not long ago. */
 static bool may_rest(const struct MPIDI_HWMC_poll *p, const struct wait *w)
 {
-    return w->waits && !(w->woken & HWMC_CAME_ENGINE) && p->eager == 0 && !hwmc_global.sessions &&
+    const bool follows =
+        w->waits || (p->timed && w->entered - w->engine_looked < HWMC_WAIT_TURN_NS);
+
+    return follows && !(w->woken & HWMC_CAME_ENGINE) && p->eager == 0 && !hwmc_global.sessions &&
            !hwmc_by_lanes() && hwmc_queues_pending() == 0;
 }
 
@@ -393,6 +398,7 @@ static int poll_engine(struct MPIDI_HWMC_poll *p, struct wait *w, bool alone)
 
     if (may_rest(p, w) && (w->woken || !hwmc_dry_is_due(&w->engine, HWMC_DRY_RARE)))
         return MPI_SUCCESS;
+    w->engine_looked = w->entered;
     if (eager || engine_is_due(&engine_turn)) {
         const uint64_t begin = eager ? 0 : hwmc_now();
 

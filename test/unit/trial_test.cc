@@ -157,6 +157,26 @@ TEST(Trial, OneSlowCallDoesNotDecide)
     EXPECT_EQ(1u, j.used());
 }
 
+// Of long calls one is a block: what is much slower than it was predicted is called once.
+TEST(Trial, LongCallsAreTriedOnce)
+{
+    const Time time = always({100000, 500000, NO});
+    Job j(2, {100000, 100000, NO}, 0, 100000 / HWMC_TRIAL_LONG);
+    uint32_t slow = 0;
+
+    while (j.ended == 0)
+        slow += j.call(time);
+    EXPECT_EQ(1u, slow);
+    EXPECT_EQ(2u, j.agreements);
+    EXPECT_EQ(0u, j.used());
+    EXPECT_EQ(500000u, j.ranks[0].cost[1]);
+
+    Job better(2, {100000, 100000, NO}, 0, 100000 / HWMC_TRIAL_LONG);
+    better.finish(always({100000, 60000, NO}));
+    EXPECT_EQ(4u, better.agreements);
+    EXPECT_EQ(1u, better.used());
+}
+
 // The slowest rank's time counts, whoever it is.
 TEST(Trial, TheSlowestRankCounts)
 {

@@ -9,8 +9,6 @@
 
 #include <assert.h>
 
-#define BLOCK (1 + HWMC_TRIAL_CALLS) /* calls */
-
 static uint64_t sum_of(uint64_t a, uint64_t b)
 {
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
@@ -19,6 +17,19 @@ static uint64_t sum_of(uint64_t a, uint64_t b)
 static uint64_t product_of(uint64_t a, uint64_t b)
 {
     return b > 0 && a > UINT64_MAX / b ? UINT64_MAX : a * b;
+}
+
+/* Calls of a block, and those of them that count. */
+static uint32_t counted_calls(const struct hwmc_trial *t)
+{
+    const bool is_long = t->cost[t->used] >= product_of(t->agreement, HWMC_TRIAL_LONG);
+
+    return is_long && t->agreement > 0 ? 1 : HWMC_TRIAL_CALLS;
+}
+
+static uint32_t block_calls(const struct hwmc_trial *t)
+{
+    return counted_calls(t) > 1 ? 1 + HWMC_TRIAL_CALLS : 1;
 }
 
 void hwmc_trial_init(struct hwmc_trial *t, const uint64_t cost[HWMC_TRIAL_WAYS], uint32_t used,
@@ -60,7 +71,8 @@ static uint64_t trial_price(const struct hwmc_trial *t)
 
     for (uint32_t w = 0; w < HWMC_TRIAL_WAYS; w++)
         if (t->cost[w] != HWMC_TRIAL_NO_WAY)
-            price = sum_of(price, sum_of(product_of(call_price(t, w), BLOCK), t->agreement));
+            price =
+                sum_of(price, sum_of(product_of(call_price(t, w), block_calls(t)), t->agreement));
     price = product_of(price, HWMC_TRIAL_ROUNDS);
     for (uint32_t i = 0; i < t->trials; i++)
         price = product_of(price, HWMC_TRIAL_DEARER);
@@ -113,9 +125,9 @@ bool hwmc_trial_end(struct hwmc_trial *t, uint64_t ns)
         t->calls += t->calls < HWMC_TRIAL_FIRST;
         return false;
     }
-    if (t->call > 0 || ns == UINT64_MAX)
+    if (t->call > 0 || block_calls(t) == 1 || ns == UINT64_MAX)
         t->sum = sum_of(t->sum, ns);
-    return ++t->call == BLOCK;
+    return ++t->call == block_calls(t);
 }
 
 static void end_trial(struct hwmc_trial *t)
@@ -138,10 +150,10 @@ static void end_trial(struct hwmc_trial *t)
 
 bool hwmc_trial_agreed(struct hwmc_trial *t, uint64_t sum)
 {
-    const uint64_t ns = sum == UINT64_MAX ? UINT64_MAX - 1 : sum / HWMC_TRIAL_CALLS;
+    const uint64_t ns = sum == UINT64_MAX ? UINT64_MAX - 1 : sum / counted_calls(t);
     uint32_t way;
 
-    assert(t->trying && t->call == BLOCK);
+    assert(t->trying && t->call == block_calls(t));
     if (ns < t->block[t->way])
         t->block[t->way] = ns;
     way = next_way(t, t->way + 1);
@@ -165,6 +177,6 @@ void hwmc_trial_check(const struct hwmc_trial *t)
     assert(t->calls <= HWMC_TRIAL_FIRST);
     if (!t->trying)
         return;
-    assert(t->round < HWMC_TRIAL_ROUNDS && t->way < HWMC_TRIAL_WAYS && t->call <= BLOCK);
+    assert(t->round < HWMC_TRIAL_ROUNDS && t->way < HWMC_TRIAL_WAYS && t->call <= block_calls(t));
     assert(t->cost[t->way] != HWMC_TRIAL_NO_WAY);
 }

@@ -9,7 +9,9 @@
  *   USING     calls go by the way in use. What they take adds up.
  *   TRYING    calls go by each way in turn, in blocks: one call that does not count, as the way
  *             before may still keep hosts busy and connections may have to be made, then
- *             HWMC_TRIAL_CALLS that do. After a block ranks agree on how long the slowest of them
+ *             HWMC_TRIAL_CALLS that do; of calls as long as HWMC_TRIAL_LONG agreements, a single
+ *             one, for what a wrong way costs is then more than what chance adds. After a block
+ *             ranks agree on how long the slowest of them
  *             has been in its calls. The first round has a block for each way, the second one for
  *             each that took at most twice as long as the fastest.
  *
@@ -37,6 +39,7 @@
 
 #define HWMC_TRIAL_WAYS 3u
 #define HWMC_TRIAL_CALLS 3u
+#define HWMC_TRIAL_LONG 32u
 #define HWMC_TRIAL_ROUNDS 2u
 #define HWMC_TRIAL_FIRST 8u
 #define HWMC_TRIAL_DEARER 16u

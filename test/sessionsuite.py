@@ -3,6 +3,8 @@
 """The ranks of a host share a session, and mpiexec ends them as ever; for check-mpi."""
 
 import os
+import re
+import select
 import signal
 import subprocess
 import sys
@@ -11,8 +13,9 @@ import time
 import mpisuite
 
 LIMIT = 30  # s
-WHERE = "import os; print(os.getsid(0), os.getpgid(0), os.getpid())"
-STAY = "import os, time; print(os.getpid(), flush=True); time.sleep(%d)" % (10 * LIMIT)
+# In one write each, so that what ranks say at the same time is not mixed.
+WHERE = "import os; os.write(1, b'<%d %d %d>\\n' % (os.getsid(0), os.getpgid(0), os.getpid()))"
+STAY = "import os, time; os.write(1, b'<%%d>\\n' %% os.getpid()); time.sleep(%d)" % (10 * LIMIT)
 
 
 class Wrong(Exception):
@@ -27,11 +30,11 @@ def environment(**more):
     return {**os.environ, **mpisuite.LOOPBACK, **more}
 
 
-def ranks(*words, **more):
+def ranks(*options, **more):
     """Session, process group and number of each rank."""
-    done = subprocess.run(command(words, WHERE), env=environment(**more), timeout=LIMIT, check=False,
+    done = subprocess.run(command(options, WHERE), env=environment(**more), timeout=LIMIT, check=False,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    found = [tuple(int(word) for word in line.split()) for line in done.stdout.splitlines()]
+    found = [tuple(int(word) for word in words) for words in re.findall(r"<(\d+) (\d+) (\d+)>", done.stdout)]
     if done.returncode != 0 or len(found) != 3:
         raise Wrong(done.stdout)
     return found
@@ -66,21 +69,37 @@ def is_there(process):
         return False
 
 
+def started(job):
+    """The numbers of its ranks, whatever else it writes."""
+    text, found = "", []
+    while len(found) < 3:
+        told, _, _ = select.select([job.stdout], [], [], LIMIT)
+        more = os.read(job.stdout.fileno(), 4096).decode() if told else ""
+        if not more:
+            raise Wrong("ranks %s have started: %s" % (found, text))
+        text += more
+        found = [int(number) for number in re.findall(r"<(\d+)>", text)]
+    return found
+
+
 def ends(number):
     """A signal to mpiexec ends the ranks."""
-    with subprocess.Popen(command((), STAY), env=environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                          text=True, start_new_session=True) as job:
-        started = [int(job.stdout.readline()) for _ in range(3)]
+    job = subprocess.Popen(command((), STAY), env=environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                           start_new_session=True)
+    try:
+        ranks_ = started(job)
         job.send_signal(number)
-        try:
-            job.wait(LIMIT)
-        except subprocess.TimeoutExpired as error:
-            os.killpg(job.pid, signal.SIGKILL)
-            raise Wrong("mpiexec does not end") from error
+        job.wait(LIMIT)
+    except subprocess.TimeoutExpired as error:
+        raise Wrong("mpiexec does not end") from error
+    finally:
+        job.kill()
+        job.wait()
+        job.stdout.close()
     by = time.monotonic() + LIMIT
-    while any(is_there(process) for process in started):
+    while any(is_there(process) for process in ranks_):
         if time.monotonic() > by:
-            raise Wrong("ranks are left: %s" % [process for process in started if is_there(process)])
+            raise Wrong("ranks are left: %s" % [process for process in ranks_ if is_there(process)])
         time.sleep(0.05)
 
 
@@ -103,5 +122,5 @@ def run(only):
         try:
             check()
             yield name, None
-        except (Wrong, ValueError, subprocess.TimeoutExpired) as error:
+        except (Wrong, subprocess.TimeoutExpired) as error:
             yield name, error

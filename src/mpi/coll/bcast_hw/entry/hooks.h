@@ -17,6 +17,10 @@
  * the user has set MPIR_CVAR_PMI_VERSION. */
 void MPIR_Hwmc_choose_pmi(void);
 
+/* When MPICH has written why it aborts, and is about to: waits, not for long, until mpiexec has
+ * taken that. With the first rank that aborts it ends, whatever pipes still hold. */
+void MPIR_Hwmc_before_abort(void);
+
 /* Whether MPIR_Bcast_intra_hw shall run this broadcast: the same answer on every rank of COMM.
  * Where it is false MPICH's own selection goes on. May wait, with progress, for a set-up of COMM
  * that every member has begun or is about to. */

@@ -16,10 +16,36 @@
 #include "../stats/epoch.h"
 #include "../settings/settings.h"
 
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define ABORT_MS 100 /* mpiexec may be stopped, or gone */
+
 void MPIR_Hwmc_choose_pmi(void)
 {
     if (!getenv("MPIR_CVAR_PMI_VERSION"))
         HWMC_CHOOSE_PMI(hwmc_launcher_find(getenv));
+}
+
+/* What was written to a pipe, and nobody has read. */
+static int bytes_in_pipe(int fd)
+{
+    struct stat of;
+    int bytes;
+
+    if (fstat(fd, &of) != 0 || !S_ISFIFO(of.st_mode) || ioctl(fd, FIONREAD, &bytes) != 0)
+        return 0;
+    return bytes;
+}
+
+void MPIR_Hwmc_before_abort(void)
+{
+    for (int ms = 0; ms < ABORT_MS; ms++) {
+        if (bytes_in_pipe(STDOUT_FILENO) == 0 && bytes_in_pipe(STDERR_FILENO) == 0)
+            return;
+        usleep(1000);
+    }
 }
 
 struct hwmc_engine *hwmc_open(void)

@@ -376,8 +376,8 @@ static void note_engine_turn(struct engine_turn *t, uint64_t begin)
     t->at = now;
 }
 
-/* Whether polls that follow each other may leave the engine out, if it is dry: nothing of its own is
- * under way. Those of a wait; and where processors are shared others, as the first of a wait, if
+/* Whether polls that follow each other may leave the engine out, if it is dry: nothing of its own
+ * is under way. Those of a wait; and where processors are shared others, as the first of a wait, if
  * the engine has been looked at not long ago. */
 static bool may_rest(const struct MPIDI_HWMC_poll *p, const struct wait *w)
 {

@@ -58,18 +58,16 @@ struct hwmc_trials_entry *hwmc_trials_make(const MPIR_Comm *comm, struct hwmc_co
                                            struct hwmc_trials_key key,
                                            const uint64_t cost[HWMC_TRIAL_WAYS], uint32_t used)
 {
-    struct hwmc_trials_entry *found = hwmc_trials_find(&c->trials, key), *e;
-    struct hwmc_trial made;
+    struct hwmc_trials_entry *e;
 
-    if (found || c->trials.num == HWMC_TRIALS_MAX || cost[used] == HWMC_TRIAL_NO_WAY)
-        return found;
-    hwmc_trial_init(&made, cost, used, agreement_ns(comm, c), key.tries == HWMC_TRIES_BESIDE);
+    if (c->trials.num == HWMC_TRIALS_MAX || cost[used] == HWMC_TRIAL_NO_WAY)
+        return NULL;
     e = add_entry(&c->trials, key);
     if (!e) {
         c->leader_group[0].state = HWMC_LEADER_GROUP_BROKEN;
         return NULL;
     }
-    e->trial = made;
+    hwmc_trial_init(&e->trial, cost, used, agreement_ns(comm, c), key.tries == HWMC_TRIES_BESIDE);
     return e;
 }
 
@@ -132,20 +130,20 @@ enum hwmc_algorithm hwmc_trials_bcast(const MPIR_Comm *comm, struct hwmc_comm *c
     }
     if (e && blocking)
         a = (enum hwmc_algorithm) hwmc_trials_begin(&c->trials, e);
-    if (blocking)
-        c->trials.by_mpich = hwmc_algorithm_is_mpich(a);
     return a;
 }
 
 bool hwmc_trials_inherit(struct hwmc_trials *to, const struct hwmc_trials *from)
 {
     for (const struct hwmc_trials_entry *e = from->first; e; e = e->next) {
-        struct hwmc_trials_entry *copy = e->trial.trials > 0 ? add_entry(to, e->key) : NULL;
+        struct hwmc_trials_entry *copy;
 
-        if (copy)
-            copy->trial = e->trial;
-        else if (e->trial.trials > 0)
+        if (e->trial.trials == 0)
+            continue;
+        copy = add_entry(to, e->key);
+        if (!copy)
             return false;
+        copy->trial = e->trial;
     }
     return true;
 }

@@ -59,15 +59,14 @@ struct hwmc_trials {
     struct hwmc_trials_entry *first; /* NULL: none yet */
     uint32_t num;
     struct hwmc_trials_entry *under_way; /* the call that has begun is one of its; NULL: of none */
-    bool by_mpich;                       /* ... a broadcast, by MPICH's algorithms */
     bool stands_aside;                   /* the next collective of this communicator is MPICH's */
 };
 
 /* That of a call; NULL: there is none. */
 struct hwmc_trials_entry *hwmc_trials_find(const struct hwmc_trials *t, struct hwmc_trials_key key);
 
-/* The same, of what `comm` carries, made if there is none and there can be one: as hwmc_trial_init.
- * NULL: there cannot; or there is no memory for it, as others may have, and the first leader group
+/* Makes one, of what `comm` carries, where there is none: as hwmc_trial_init. NULL: there cannot be
+ * one; or there is no memory for it, as others may have, and the first leader group
  * is BROKEN. */
 struct hwmc_trials_entry *hwmc_trials_make(const MPIR_Comm *comm, struct hwmc_comm *c,
                                            struct hwmc_trials_key key,

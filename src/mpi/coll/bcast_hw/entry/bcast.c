@@ -54,7 +54,8 @@ fn_fail:
 static int try_way(struct hwmc_comm *c, struct hwmc_typed *t, MPI_Aint bytes, int root,
                    MPIR_Comm *comm)
 {
-    const bool by_hwmc = !c->trials.by_mpich;
+    const enum hwmc_algorithm a = (enum hwmc_algorithm) c->trials.under_way->trial.way;
+    const bool by_hwmc = !hwmc_algorithm_is_mpich(a);
     const uint64_t begun = hwmc_trial_call_begin();
     int mpi_errno, err;
 

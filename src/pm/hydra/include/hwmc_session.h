@@ -14,24 +14,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a program that is started with `list` finds in its environment; NULL: nothing. */
-static inline const char *hwmc_session_variable(const struct HYD_env *list, const char *name)
+/* What `list` says of a variable of the environment. */
+static inline const struct HYD_env *hwmc_session_find(const struct HYD_env *list, const char *name)
 {
-    for (const struct HYD_env *e = list; e; e = e->next)
-        if (strcmp(e->env_name, name) == 0)
-            return e->env_value;
-    return getenv(name);
+    while (list && strcmp(list->env_name, name) != 0)
+        list = list->next;
+    return list;
 }
 
 /* It is a rank, and its environment does not say HWMC_LAUNCH_SESSION=own. */
 static inline int hwmc_shares_session(const struct HYD_env *list)
 {
-    const char *wish = hwmc_session_variable(list, "HWMC_LAUNCH_SESSION");
-    const struct HYD_env *e = list;
+    const struct HYD_env *said = hwmc_session_find(list, "HWMC_LAUNCH_SESSION");
+    const char *wish = said ? said->env_value : getenv("HWMC_LAUNCH_SESSION");
 
-    while (e && strcmp(e->env_name, "PMI_RANK") != 0)
-        e = e->next;
-    return e && !(wish && strcmp(wish, "own") == 0);
+    return hwmc_session_find(list, "PMI_RANK") && !(wish && strcmp(wish, "own") == 0);
 }
 
 #endif /* HWMC_SESSION_H_INCLUDED */

@@ -16,8 +16,8 @@
  * Nothing is decided by time, as a poll takes as long as the others that share the processor let
  * it.
  *
- * Only polls that follow each other, of a thread that does nothing but wait, may leave a source
- * out; and none that follows a sleep, since what ended that is a source's.
+ * Only polls that follow each other closely may leave a source out. One that follows a sleep looks
+ * at the sources that ended it, and may leave out the others.
  */
 #ifndef HWMC_CORE_WAIT_DRY_H_INCLUDED
 #define HWMC_CORE_WAIT_DRY_H_INCLUDED

@@ -220,6 +220,70 @@ TEST(CollModel, AScanGoesTheSameWayWhateverALineLetsThroughAtFirst)
     EXPECT_FALSE(hwmc_scan_way_of(&net, 8, 1024, 65536).chain);
 }
 
+uint64_t directly(const hwmc_network &net, const hwmc_coll_case &c)
+{
+    return hwmc_coll_direct_ns(&net, &c);
+}
+
+// A message for each rank of another host, at the root one after the other.
+TEST(CollModel, DirectlyByHand)
+{
+    const hwmc_network net = gbit();
+
+    EXPECT_EQ(20 * US + 6 * 2 * US + 7 * 4096 * 8, directly(net, of(HWMC_COLL_GATHER, 4096)));
+    EXPECT_EQ(20 * US + 11 * 2 * US + 12 * 4096 * 8,
+              directly(net, of(HWMC_COLL_SCATTER, 4096, 4, 4)));
+    EXPECT_EQ(3 * 20 * US + 3 * 6 * 2 * US + 7 * (UINT64_C(1) << 17) * 8,
+              directly(net, of(HWMC_COLL_GATHER, 1 << 17)));
+    EXPECT_EQ(directly(net, of(HWMC_COLL_GATHER, 4096)), directly(net, of(HWMC_COLL_REDUCE, 4096)));
+    // Of alltoall what MPICH does not choose by itself.
+    EXPECT_EQ(UINT64_MAX, directly(net, of(HWMC_COLL_ALLTOALL, 32768)));
+    EXPECT_EQ(20 * US + 12 * 2 * US + 7 * 40960 * 8, directly(net, of(HWMC_COLL_ALLTOALL, 40960)));
+}
+
+TEST(CollModel, WhatDoesNotGoDirectly)
+{
+    const hwmc_network net = gbit(), none = {};
+
+    for (int i = 0; i < HWMC_COLL_LIMIT; i++) {
+        const bool can = i == HWMC_COLL_GATHER || i == HWMC_COLL_SCATTER || i == HWMC_COLL_REDUCE ||
+                         i == HWMC_COLL_ALLTOALL;
+
+        EXPECT_EQ(can, directly(net, of((hwmc_coll) i, 65536)) != UINT64_MAX) << i;
+        EXPECT_EQ(UINT64_MAX, directly(none, of((hwmc_coll) i, 65536))) << i;
+    }
+    // Connections and memory at the root.
+    EXPECT_NE(UINT64_MAX, directly(net, of(HWMC_COLL_GATHER, 8, 64, 4)));
+    EXPECT_EQ(UINT64_MAX, directly(net, of(HWMC_COLL_GATHER, 8, 65, 4)));
+    EXPECT_NE(UINT64_MAX, directly(net, of(HWMC_COLL_REDUCE, 1 << 17)));
+    EXPECT_EQ(UINT64_MAX, directly(net, of(HWMC_COLL_REDUCE, (1 << 17) + 8)));
+}
+
+// Of ways that are alike the direct one; leaders save messages, and trees too, but not of the root
+// that all bytes go to or come from.
+TEST(CollModel, WhereCallsBegin)
+{
+    const hwmc_network net = gbit(), none = {};
+    const auto way = [](const hwmc_network &n, const hwmc_coll_case &c, bool ours) {
+        return hwmc_coll_way(&n, &c, ours);
+    };
+    hwmc_network rails = gbit();
+
+    rails.mbit_all = 2 * rails.mbit;
+    for (hwmc_coll coll : {HWMC_COLL_GATHER, HWMC_COLL_SCATTER}) {
+        EXPECT_EQ(HWMC_WAY_DIRECT, way(net, of(coll, 1024), true));
+        EXPECT_EQ(HWMC_WAY_DIRECT, way(net, of(coll, 32768), false));
+        EXPECT_EQ(HWMC_WAY_HWMC, way(net, of(coll, 8, 4, 4), true));
+        EXPECT_EQ(HWMC_WAY_MPICH, way(net, of(coll, 8, 64), false));
+        EXPECT_EQ(HWMC_WAY_HWMC, way(rails, of(coll, 1 << 20), true));
+        EXPECT_EQ(HWMC_WAY_HWMC, way(net, of(coll, HWMC_LENGTH_UNKNOWN), true));
+        EXPECT_EQ(HWMC_WAY_HWMC, way(none, of(coll, 1024), true));
+    }
+    // What a trial alone can tell.
+    EXPECT_EQ(HWMC_WAY_HWMC, way(net, of(HWMC_COLL_REDUCE, 8), true));
+    EXPECT_EQ(HWMC_WAY_MPICH, way(net, of(HWMC_COLL_ALLTOALL, 1 << 20), false));
+}
+
 TEST(CollModel, NothingKnown)
 {
     const hwmc_network none = {};

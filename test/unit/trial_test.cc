@@ -285,7 +285,7 @@ TEST(Trial, BesideCallsThereIsOne)
 
     for (; !j.ranks[0].trying; before++)
         j.call(always(ns));
-    EXPECT_EQ((2 * 4 * (1000 + 900) + 4 * 100 + 999) / 1000 + 1, before);
+    EXPECT_EQ((2 * 4 * (1000 + 900 + 2 * 100) + 4 * 100 + 999) / 1000 + 1, before);
     while (j.calls < 100000)
         j.call(always({1000, 500, NO}));
     EXPECT_EQ(1u, j.ended);

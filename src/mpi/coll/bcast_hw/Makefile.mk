@@ -120,6 +120,7 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/op/net_scan.c                 \
     src/mpi/coll/bcast_hw/op/shm_stage.c                \
     src/mpi/coll/bcast_hw/entry/combination.c           \
+    src/mpi/coll/bcast_hw/entry/direct.c                \
     src/mpi/coll/bcast_hw/entry/spread.c                \
     src/mpi/coll/bcast_hw/entry/spread_moves.c          \
     src/mpi/coll/bcast_hw/entry/share.c                 \

@@ -34,9 +34,8 @@
 
 struct hwmc_comm;
 
-/* The ways of a broadcast: enum hwmc_algorithm, as far as BINOMIAL, which is MPICH's own choice.
- * Of other collectives: */
-enum hwmc_way { HWMC_WAY_HWMC, HWMC_WAY_MPICH };
+/* The ways of a broadcast are enum hwmc_algorithm, as far as BINOMIAL, which is MPICH's own choice;
+ * of other collectives enum hwmc_way. */
 
 /* What a trial is made of. */
 enum hwmc_tries { HWMC_TRIES_CALLS, HWMC_TRIES_BESIDE, HWMC_TRIES_NOTHING };

@@ -121,7 +121,7 @@ static void host_plan(struct hwmc_host_request *h)
             hwmc_wait_failure_look(&h->failure, h->await.group);
         return;
     }
-    if (!h->plan.goes || !hwmc_spread_goes(s, false)) {
+    if (!h->plan.goes || !hwmc_spread_goes(s)) {
         host_leave(h);
         return;
     }

@@ -8,23 +8,43 @@
 #include "rehearse.h"
 
 #include "combination.h"
+#include "spread_reduce.h"
 #include "trial_call.h"
-#include "../process/errors.h"
 
-int hwmc_try_call(struct hwmc_spread *s, bool by_hwmc, int *agreed)
+static int run_way(struct hwmc_spread *s, enum hwmc_way way)
+{
+    switch (way) {
+        case HWMC_WAY_HWMC:
+            return hwmc_spread_run(s);
+        case HWMC_WAY_DIRECT:
+            return s->ops->directly(s);
+        default:
+            hwmc_trial_call_aside(s->c);
+            return s->ops->by_mpich(s);
+    }
+}
+
+int hwmc_try_call(struct hwmc_spread *s, enum hwmc_way way, int *agreed)
 {
     const uint64_t begun = hwmc_trial_call_begin();
-    int mpi_errno;
+    const int mpi_errno = run_way(s, way);
 
-    if (!by_hwmc)
-        hwmc_trial_call_aside(s->c);
-    mpi_errno = by_hwmc ? hwmc_spread_run(s) : s->ops->by_mpich(s);
     *agreed = hwmc_trial_call_end(s->comm, s->c, begun, mpi_errno);
     return mpi_errno;
 }
 
+static int meet(const struct hwmc_spread *s)
+{
+    struct hwmc_spread_reduce barrier;
+
+    hwmc_spread_barrier_init(&barrier);
+    barrier.spread.comm = s->comm;
+    barrier.spread.c = s->c;
+    return hwmc_spread_run(&barrier.spread);
+}
+
 /* What runs return counts in the trial, as time without end. */
-static int run_all(struct hwmc_spread *s, bool *by_hwmc)
+static int run_all(struct hwmc_spread *s, enum hwmc_way *way)
 {
     struct hwmc_trials *t = &s->c->trials;
     int agreed = MPI_SUCCESS;
@@ -32,14 +52,16 @@ static int run_all(struct hwmc_spread *s, bool *by_hwmc)
     while (t->under_way && agreed == MPI_SUCCESS) {
         struct hwmc_trials_entry *e = t->under_way;
 
-        hwmc_try_call(s, *by_hwmc, &agreed);
-        *by_hwmc = hwmc_trials_begin(t, e) == HWMC_WAY_HWMC;
+        agreed = meet(s);
+        if (agreed == MPI_SUCCESS)
+            hwmc_try_call(s, *way, &agreed);
+        *way = (enum hwmc_way) hwmc_trials_begin(t, e);
     }
     t->under_way = NULL;
     return agreed;
 }
 
-int hwmc_rehearse(struct hwmc_spread *s, bool *by_hwmc)
+int hwmc_rehearse(struct hwmc_spread *s, enum hwmc_way *way)
 {
     MPI_Aint num = 0;
     struct hwmc_combination *x = s->ops->combines(s, &num);
@@ -51,13 +73,13 @@ int hwmc_rehearse(struct hwmc_spread *s, bool *by_hwmc)
     if (!result) { /* others wait for this rank */
         s->c->trials.under_way = NULL;
         s->c->leader_group[0].state = HWMC_LEADER_GROUP_BROKEN;
-        hwmc_leader_groups_leave(s->c);
-        return hwmc_error_nomem();
+        *way = HWMC_WAY_HWMC;
+        return MPI_SUCCESS;
     }
     if (sendbuf == MPI_IN_PLACE)
         x->sendbuf = recvbuf;
     x->recvbuf = result;
-    mpi_errno = run_all(s, by_hwmc);
+    mpi_errno = run_all(s, way);
     x->sendbuf = sendbuf;
     x->recvbuf = recvbuf;
     MPL_free(result);

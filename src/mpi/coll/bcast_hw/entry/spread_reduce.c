@@ -7,6 +7,7 @@
 
 #include "spread_reduce.h"
 
+#include "direct.h"
 #include "reduce.h"
 #include "spread_select.h"
 #include "../op/wait_stage.h"
@@ -242,6 +243,19 @@ static int reduce_by_mpich(struct hwmc_spread *s)
                        s->root, s->comm, HWMC_NO_ERRORS);
 }
 
+static int reduce_directly(struct hwmc_spread *s)
+{
+    return hwmc_direct_reduce(&((struct hwmc_spread_reduce *) s)->x, s->root, s->comm);
+}
+
+static const struct hwmc_spread_ops direct_ops = {.fits = reduce_fits,
+                                                  .begin = begin_reduce,
+                                                  .combines = reduce_combines,
+                                                  .by_mpich = reduce_by_mpich,
+                                                  .directly = reduce_directly,
+                                                  .end = end_reduce};
+
+/* Of an allreduce, a barrier, and a reduce that cannot go directly. */
 static const struct hwmc_spread_ops reduce_ops = {.fits = reduce_fits,
                                                   .begin = begin_reduce,
                                                   .combines = reduce_combines,
@@ -252,7 +266,7 @@ void hwmc_spread_reduce_init(struct hwmc_spread_reduce *r, const void *sendbuf, 
                              MPI_Aint count, MPI_Datatype datatype, MPI_Op op, int root)
 {
     hwmc_combination_init(&r->x, sendbuf, recvbuf, count, datatype, op);
-    r->spread.ops = &reduce_ops;
+    r->spread.ops = root >= 0 && hwmc_direct_reduces(&r->x) ? &direct_ops : &reduce_ops;
     r->spread.coll = root < 0 ? HWMC_COLL_ALLREDUCE : HWMC_COLL_REDUCE;
     r->spread.commutative = r->x.operation.of.commutative;
     r->spread.tries = hwmc_combination_tries(&r->x);

@@ -51,39 +51,87 @@ static bool is_expected_fastest(const struct hwmc_spread *s, const struct hwmc_c
 
 /* NULL: it is not tried. */
 static struct hwmc_trials_entry *make_trial(const struct hwmc_spread *s,
-                                            const struct hwmc_coll_case *c, bool goes)
+                                            const struct hwmc_coll_case *c, enum hwmc_way used)
 {
     const uint64_t most = s->tries == HWMC_TRIES_BESIDE ? HWMC_REHEARSE_MOST : UINT64_MAX - 1;
     uint64_t cost[HWMC_TRIAL_WAYS] = {HWMC_TRIAL_NO_WAY, HWMC_TRIAL_NO_WAY, HWMC_TRIAL_NO_WAY};
 
+    MPL_COMPILE_TIME_ASSERT(HWMC_WAY_DIRECT + 1 == HWMC_TRIAL_WAYS);
     /* HWMC_LENGTH_UNKNOWN is more. */
     if (!hwmc_settings.tune.trials || s->tries == HWMC_TRIES_NOTHING || s->length > most)
         return NULL;
     cost[HWMC_WAY_HWMC] = hwmc_coll_ours_ns(hwmc_network_now(), c);
     cost[HWMC_WAY_MPICH] = hwmc_coll_mpich_ns(hwmc_network_now(), c);
-    return hwmc_trials_make(s->comm, s->c, key_of(s), cost, goes ? HWMC_WAY_HWMC : HWMC_WAY_MPICH);
+    if (s->ops->directly)
+        cost[HWMC_WAY_DIRECT] = hwmc_coll_direct_ns(hwmc_network_now(), c);
+    return hwmc_trials_make(s->comm, s->c, key_of(s), cost, used);
 }
 
-/* Nobody says who runs it. */
-static bool is_fastest(const struct hwmc_spread *s, const struct hwmc_coll_case *c, bool blocking)
+/* Nobody says which way. */
+static enum hwmc_way fastest_way(const struct hwmc_spread *s, const struct hwmc_coll_case *c)
 {
     struct hwmc_trials_entry *e = hwmc_trials_find(&s->c->trials, key_of(s));
-    bool goes = e ? e->trial.used == HWMC_WAY_HWMC : is_expected_fastest(s, c);
+    enum hwmc_way way = e ? (enum hwmc_way) e->trial.used
+                          : hwmc_coll_way(hwmc_network_now(), c, is_expected_fastest(s, c));
 
-    if (!e && blocking)
-        e = make_trial(s, c, goes);
-    if (e && blocking)
-        goes = hwmc_trials_begin(&s->c->trials, e) == HWMC_WAY_HWMC;
-    return goes || s->c->leader_group[0].state == HWMC_LEADER_GROUP_BROKEN;
+    if (!e)
+        e = make_trial(s, c, way);
+    if (e)
+        way = (enum hwmc_way) hwmc_trials_begin(&s->c->trials, e);
+    return s->c->leader_group[0].state == HWMC_LEADER_GROUP_BROKEN ? HWMC_WAY_HWMC : way;
 }
 
-bool hwmc_spread_goes(const struct hwmc_spread *s, bool blocking)
+/* Variable or file may say so where it cannot be. */
+static bool can_go_directly(const struct hwmc_spread *s)
+{
+    const uint64_t most = HWMC_COLL_DIRECT_BYTES / (uint64_t) s->comm->local_size;
+
+    return s->ops->directly && s->length != HWMC_LENGTH_UNKNOWN &&
+           (s->coll != HWMC_COLL_REDUCE || s->length <= most);
+}
+
+enum hwmc_way hwmc_spread_way(const struct hwmc_spread *s)
+{
+    const struct hwmc_coll_case c = hwmc_spread_case(s);
+    enum hwmc_way way = HWMC_WAY_MPICH;
+
+    if ((!s->ops->fits || s->ops->fits(s)) && !hwmc_spread_is_said(&c, &way))
+        way = fastest_way(s, &c);
+    if (way == HWMC_WAY_DIRECT && !can_go_directly(s))
+        way = HWMC_WAY_MPICH; /* which is direct itself where parts are not alike */
+    hwmc_note_spread(way == HWMC_WAY_HWMC);
+    return way;
+}
+
+/* Of the two ways of a collective that is not waited for, hwmc's is the faster, as was found. */
+static bool found_ours(const struct hwmc_trial *t)
+{
+    return t->used == HWMC_WAY_DIRECT ? t->cost[HWMC_WAY_HWMC] <= t->cost[HWMC_WAY_MPICH]
+                                      : t->used == HWMC_WAY_HWMC;
+}
+
+/* Variable, file or resilient mode say so. A word that is of blocking calls says nothing. */
+static bool is_said(const struct hwmc_coll_case *c, bool *goes)
+{
+    enum hwmc_way way;
+    const bool said = hwmc_spread_is_said(c, &way) && way != HWMC_WAY_DIRECT;
+
+    if (said)
+        *goes = way == HWMC_WAY_HWMC;
+    return said;
+}
+
+bool hwmc_spread_goes(const struct hwmc_spread *s)
 {
     const struct hwmc_coll_case c = hwmc_spread_case(s);
     bool goes = !s->ops->fits || s->ops->fits(s);
 
-    if (goes && !hwmc_spread_is_said(&c, &goes))
-        goes = is_fastest(s, &c, blocking);
+    if (goes && !is_said(&c, &goes)) {
+        const struct hwmc_trials_entry *e = hwmc_trials_find(&s->c->trials, key_of(s));
+
+        goes = (e ? found_ours(&e->trial) : is_expected_fastest(s, &c)) ||
+               s->c->leader_group[0].state == HWMC_LEADER_GROUP_BROKEN;
+    }
     hwmc_note_spread(goes);
     return goes;
 }
@@ -99,11 +147,11 @@ bool hwmc_spread_pays(const struct hwmc_spread *s)
         return true; /* no memory to know it: as others may */
     hwmc_expect_shape(s->c->hosts, &shape);
     c = case_of(s, s->c->hosts, &shape);
-    if (hwmc_spread_is_said(&c, &goes))
+    if (is_said(&c, &goes))
         return goes;
     found = hwmc_trials_find(&s->c->trials, key_of(s));
     if (found && found->trial.trials > 0)
-        return found->trial.used == HWMC_WAY_HWMC;
+        return found_ours(&found->trial);
     return c.each > 1 && s->ops->wins ? s->ops->wins(s, c.each) : hwmc_spread_is_ours(&c);
 }
 

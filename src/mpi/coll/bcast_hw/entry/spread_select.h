@@ -15,10 +15,13 @@
 /* What is known alike of `s`. The leader group is ready. */
 struct hwmc_coll_case hwmc_spread_case(const struct hwmc_spread *s);
 
-/* It can go over hosts, and hwmc is to run it; counts it, whoever does. Of a `blocking` one, which
- * begins, as comm/trials.h has it: if s->c->trials.under_way is set, the caller is to take its
- * time. Likewise. */
-bool hwmc_spread_goes(const struct hwmc_spread *s, bool blocking);
+/* The way of a blocking one, which begins, as comm/trials.h has it: if s->c->trials.under_way is
+ * set, the caller is to take its time. Counts it, whichever way it goes. Likewise. */
+enum hwmc_way hwmc_spread_way(const struct hwmc_spread *s);
+
+/* Of another one: it can go over hosts, and hwmc is to run it. Counts it, whoever does.
+ * Likewise. */
+bool hwmc_spread_goes(const struct hwmc_spread *s);
 
 /* Whether a persistent one gets a leader group of its own: hwmc is expected to run it, once that
  * group is ready. s->c is what its communicator carries; only the number of hosts is read of it.

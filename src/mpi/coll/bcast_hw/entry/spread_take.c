@@ -10,28 +10,33 @@
 #include "rehearse.h"
 #include "spread_select.h"
 
+/* False: MPICH is to run it. */
+static bool take_way(struct hwmc_spread *s, enum hwmc_way way, int *mpi_errno)
+{
+    if (way == HWMC_WAY_MPICH)
+        return false;
+    *mpi_errno = way == HWMC_WAY_HWMC ? hwmc_spread_run(s) : s->ops->directly(s);
+    return true;
+}
+
 /* A call that a trial is made of, or that one is made beside. False: MPICH is to run it. */
-static bool take_tried(struct hwmc_spread *s, bool by_hwmc, int *mpi_errno)
+static bool take_tried(struct hwmc_spread *s, enum hwmc_way way, int *mpi_errno)
 {
     int agreed;
 
     if (s->tries == HWMC_TRIES_CALLS) {
-        *mpi_errno = hwmc_try_call(s, by_hwmc, &agreed);
+        *mpi_errno = hwmc_try_call(s, way, &agreed);
         if (*mpi_errno == MPI_SUCCESS)
             *mpi_errno = agreed;
         return true;
     }
-    *mpi_errno = hwmc_rehearse(s, &by_hwmc);
-    if (*mpi_errno == MPI_SUCCESS && by_hwmc)
-        *mpi_errno = hwmc_spread_run(s);
-    else if (*mpi_errno == MPI_SUCCESS)
-        return false;
-    return true;
+    *mpi_errno = hwmc_rehearse(s, &way);
+    return *mpi_errno || take_way(s, way, mpi_errno);
 }
 
 bool hwmc_spread_take(struct hwmc_spread *s, MPIR_Comm *comm, MPI_Aint bytes, int *mpi_errno)
 {
-    bool goes;
+    enum hwmc_way way;
 
     s->comm = comm;
     if (hwmc_spread_is_mpichs(s->coll) || !hwmc_comm_spreads(comm, bytes, &s->c))
@@ -40,12 +45,6 @@ bool hwmc_spread_take(struct hwmc_spread *s, MPIR_Comm *comm, MPI_Aint bytes, in
         MPIR_ERR_SET(*mpi_errno, MPI_ERR_OTHER, "**hwmc_setup");
         return true;
     }
-    goes = hwmc_spread_goes(s, true);
-    if (s->c->trials.under_way)
-        return take_tried(s, goes, mpi_errno);
-    if (goes)
-        *mpi_errno = hwmc_spread_run(s);
-    else
-        return false;
-    return true;
+    way = hwmc_spread_way(s);
+    return s->c->trials.under_way ? take_tried(s, way, mpi_errno) : take_way(s, way, mpi_errno);
 }

@@ -40,10 +40,11 @@ static int agree(MPIR_Comm *comm, struct hwmc_comm *c, uint64_t *sum)
 /* For who traces: what was found for which collective. */
 static const char *way_text(const struct hwmc_trials_key *key, uint32_t way)
 {
-    static const char *const texts[HWMC_COLL_LIMIT][2] = {
+    static const char *const texts[HWMC_COLL_LIMIT][HWMC_TRIAL_WAYS] = {
 #define X(name, lower)                                                                             \
-    [HWMC_COLL_##                                                                                  \
-        name] = {[HWMC_WAY_HWMC] = #lower " by hwmc", [HWMC_WAY_MPICH] = #lower " by MPICH"},
+    [HWMC_COLL_##name] = {[HWMC_WAY_HWMC] = #lower " by hwmc",                                     \
+                          [HWMC_WAY_MPICH] = #lower " by MPICH",                                   \
+                          [HWMC_WAY_DIRECT] = #lower " by MPICH, directly"},
         HWMC_COLLS(X)
 #undef X
     };

@@ -30,20 +30,16 @@ bool hwmc_spread_is_mpichs(enum hwmc_coll coll)
     return hwmc_settings_runner(&hwmc_settings, coll) == HWMC_SET_RUNNER_MPICH;
 }
 
-bool hwmc_spread_is_said(const struct hwmc_coll_case *c, bool *ours)
+bool hwmc_spread_is_said(const struct hwmc_coll_case *c, enum hwmc_way *way)
 {
     const enum hwmc_set_runner runner = runner_of(c);
 
-    *ours = runner != HWMC_SET_RUNNER_MPICH;
+    *way = hwmc_settings_way(c->coll, runner);
     return runner != HWMC_SET_RUNNER_AUTO || hwmc_settings.ways.resilient;
 }
 
 bool hwmc_spread_is_ours(const struct hwmc_coll_case *c)
 {
-    bool ours;
-
-    if (hwmc_spread_is_said(c, &ours))
-        return ours;
     if (c->bytes == HWMC_LENGTH_UNKNOWN &&
         (c->coll == HWMC_COLL_GATHER || c->coll == HWMC_COLL_SCATTER))
         return true;

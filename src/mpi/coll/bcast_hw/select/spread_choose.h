@@ -17,11 +17,11 @@
 /* The control variable leaves it to MPICH, whatever its length. */
 bool hwmc_spread_is_mpichs(enum hwmc_coll coll);
 
-/* Variable, file or resilient mode say who runs it, in *ours; else false. */
-bool hwmc_spread_is_said(const struct hwmc_coll_case *c, bool *ours);
+/* Variable, file or resilient mode say which way it goes, in *way; else false. */
+bool hwmc_spread_is_said(const struct hwmc_coll_case *c, enum hwmc_way *way);
 
-/* hwmc runs it. Where nothing is said: as the cost model has it, but a gather or a scatter of a
- * length that is not known is hwmc's. */
+/* Where nothing is said: hwmc runs it rather than MPICH as it chooses. As the cost model has it,
+ * but a gather or a scatter of a length that is not known is hwmc's. */
 bool hwmc_spread_is_ours(const struct hwmc_coll_case *c);
 
 /* Along which trees, where hwmc runs a reduction. */

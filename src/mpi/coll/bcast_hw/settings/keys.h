@@ -21,7 +21,7 @@ enum hwmc_key_kind {
     HWMC_KEY_TEXT  /* up to `most` - 1 characters; the default is `words`[0] */
 };
 
-#define HWMC_KEY_WORDS 6
+#define HWMC_KEY_WORDS 7
 
 struct hwmc_key {
     const char *name;

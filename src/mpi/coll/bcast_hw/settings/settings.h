@@ -54,15 +54,17 @@ enum hwmc_set_thread { HWMC_SET_THREAD_OFF, HWMC_SET_THREAD_ON, HWMC_SET_THREAD_
 enum hwmc_set_net { HWMC_SET_NET_AUTO, HWMC_SET_NET_TWO_STAGE, HWMC_SET_NET_MULTILANE };
 
 /* Who runs a collective over several hosts: words of ALGORITHMS, in the order of their table in
- * key_table.c. The last three are hwmc's ways of a reduction, in the order of enum
- * hwmc_reduce_kind. */
+ * key_table.c. Those from the fourth on are a collective's own: of reductions hwmc's ways, in the
+ * order of enum hwmc_reduce_kind, and of a reduce DIRECT_REDUCE; of others DIRECT. */
 enum hwmc_set_runner {
     HWMC_SET_RUNNER_AUTO,
     HWMC_SET_RUNNER_HW,
     HWMC_SET_RUNNER_MPICH,
     HWMC_SET_RUNNER_RANGES,
     HWMC_SET_RUNNER_TREES,
-    HWMC_SET_RUNNER_CHAIN
+    HWMC_SET_RUNNER_CHAIN,
+    HWMC_SET_RUNNER_DIRECT_REDUCE,
+    HWMC_SET_RUNNER_DIRECT = HWMC_SET_RUNNER_RANGES
 };
 
 /* Words of TUNE, in the order of their table in key_table.c. */
@@ -181,6 +183,18 @@ static inline enum hwmc_set_runner hwmc_settings_runner(const struct hwmc_settin
     while (coll != HWMC_COLL_LIMIT && s->runner[coll] == HWMC_SET_RUNNER_AUTO)
         coll = hwmc_coll_base(coll);
     return s->runner[coll];
+}
+
+/* The way that it names; not of AUTO. MPICH's choice for a vector form of alltoall is direct. */
+static inline enum hwmc_way hwmc_settings_way(enum hwmc_coll coll, enum hwmc_set_runner runner)
+{
+    const bool reduces = coll == HWMC_COLL_REDUCE || coll == HWMC_COLL_ALLREDUCE;
+
+    if (runner == HWMC_SET_RUNNER_DIRECT_REDUCE)
+        return HWMC_WAY_DIRECT;
+    if (runner == HWMC_SET_RUNNER_DIRECT && !reduces)
+        return hwmc_coll_base(coll) == HWMC_COLL_LIMIT ? HWMC_WAY_DIRECT : HWMC_WAY_MPICH;
+    return runner == HWMC_SET_RUNNER_MPICH ? HWMC_WAY_MPICH : HWMC_WAY_HWMC;
 }
 
 /* The way of a reduction that it names. */

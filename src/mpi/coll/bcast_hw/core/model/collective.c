@@ -404,6 +404,50 @@ uint64_t hwmc_coll_mpich_ns(const struct hwmc_network *net, const struct hwmc_co
     return plus_ns(ns_of(net, c, &w, net->mbit), inside_ns(net, c));
 }
 
+/* A message between the root and each rank of other hosts. */
+static void add_rooted(struct work *w, const struct hwmc_coll_case *c)
+{
+    const uint64_t far = sat_mul(c->members - 1, c->each);
+    const uint64_t each = c->bytes > MPICH_ANNOUNCED ? 3 : 1;
+
+    w->steps = each;
+    w->busy = sat_mul(far - 1, each);
+    w->sent = sat_mul(far, each);
+    w->bytes = w->all = sat_mul(far, c->bytes);
+}
+
+uint64_t hwmc_coll_direct_ns(const struct hwmc_network *net, const struct hwmc_coll_case *c)
+{
+    const uint64_t ranks = sat_mul(c->members, c->each);
+    struct work w = {0};
+
+    assert(c->bytes != HWMC_LENGTH_UNKNOWN);
+    if (net->mbit == 0 || ranks > HWMC_COLL_DIRECT_MOST)
+        return UINT64_MAX;
+    if (c->coll == HWMC_COLL_GATHER || c->coll == HWMC_COLL_SCATTER ||
+        (c->coll == HWMC_COLL_REDUCE && c->bytes <= HWMC_COLL_DIRECT_BYTES / ranks))
+        add_rooted(&w, c);
+    else if (c->coll == HWMC_COLL_ALLTOALL && c->bytes > MPICH_AT_ONCE_MOST)
+        add_at_once(&w, c, MPICH_AT_ONCE);
+    else
+        return UINT64_MAX;
+    return plus_ns(ns_of(net, c, &w, net->mbit), hwmc_model_busy_ns(net, 0, c->each - 1, 0, 1));
+}
+
+enum hwmc_way hwmc_coll_way(const struct hwmc_network *net, const struct hwmc_coll_case *c,
+                            bool ours)
+{
+    const bool rooted = c->coll == HWMC_COLL_GATHER || c->coll == HWMC_COLL_SCATTER;
+    uint64_t ns;
+
+    if (rooted && c->bytes != HWMC_LENGTH_UNKNOWN && net->mbit > 0) {
+        ns = ours ? hwmc_coll_ours_ns(net, c) : hwmc_coll_mpich_ns(net, c);
+        if (hwmc_coll_direct_ns(net, c) <= ns && ns != UINT64_MAX)
+            return HWMC_WAY_DIRECT;
+    }
+    return ours ? HWMC_WAY_HWMC : HWMC_WAY_MPICH;
+}
+
 /* Lengths for those that are not known: from short to what the network's rate alone decides. */
 static const uint64_t usual_lengths[] = {8, 1024, 64u << 10, 1u << 20};
 

@@ -55,12 +55,14 @@ bool hwmc_trial_has_choice(const struct hwmc_trial *t)
     return false;
 }
 
-/* What a call by way `w` takes; of the first trial that is made of the program's calls: longer than
- * by the way in use. */
+/* What a call by way `w` takes: beside the program's with the barrier before it; of the first trial
+ * that is made of the program's calls, longer than by the way in use. */
 static uint64_t call_price(const struct hwmc_trial *t, uint32_t w)
 {
-    const uint64_t known = t->trials > 0 || t->beside ? 0 : t->cost[t->used];
+    const uint64_t known = t->trials > 0 ? 0 : t->cost[t->used];
 
+    if (t->beside)
+        return sum_of(t->cost[w], t->agreement);
     return t->cost[w] > known ? t->cost[w] - known : 0;
 }
 

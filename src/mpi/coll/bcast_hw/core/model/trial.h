@@ -26,7 +26,8 @@
  *                     unless another one is faster by more than a part in HWMC_TRIAL_ALIKE.
  *
  * A trial costs what its calls take longer by the other ways, and the agreements; one whose calls
- * are made beside the program's costs all that they take. There is only one of these.
+ * are made beside the program's costs all that they take, and a barrier before each, which takes as
+ * long as an agreement. There is only one of these.
  *
  * Everything but `sum` is alike on all ranks: they begin with the same figures, and are told the
  * same ones. So at the same call they are in the same state.

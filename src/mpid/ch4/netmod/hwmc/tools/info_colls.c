@@ -14,6 +14,9 @@
 
 #define LONGEST (UINT64_C(16) << 20)
 
+static const char *const words[] = {
+    [HWMC_WAY_HWMC] = "hw", [HWMC_WAY_MPICH] = "mpich", [HWMC_WAY_DIRECT] = "direct"};
+
 static const char *const names[] = {
 #define X(name, lower) #lower,
     HWMC_COLLS(X)
@@ -37,14 +40,16 @@ static void print_line(const struct hwmc_network *net, const struct hwmc_setting
                        struct hwmc_coll_case *c)
 {
     const enum hwmc_set_runner said = hwmc_settings_runner(s, c->coll);
-    const bool ours =
-        said != HWMC_SET_RUNNER_AUTO ? said != HWMC_SET_RUNNER_MPICH : hwmc_coll_is_ours(net, c);
+    const enum hwmc_way way = said != HWMC_SET_RUNNER_AUTO
+                                  ? hwmc_settings_way(c->coll, said)
+                                  : hwmc_coll_way(net, c, hwmc_coll_is_ours(net, c));
 
     c->kind = hwmc_settings_reduce_kind(said);
     printf("%-14s %10llu", names[c->coll], (unsigned long long) c->bytes);
     hwmc_info_print_time(hwmc_coll_ours_ns(net, c));
     hwmc_info_print_time(hwmc_coll_mpich_ns(net, c));
-    printf("  %s%s\n", ours ? "hw" : "mpich", said != HWMC_SET_RUNNER_AUTO ? ", as said" : "");
+    hwmc_info_print_time(hwmc_coll_direct_ns(net, c));
+    printf("  %s%s\n", words[way], said != HWMC_SET_RUNNER_AUTO ? ", as said" : "");
 }
 
 bool hwmc_info_colls(const struct hwmc_network *net, const struct hwmc_shape *shape, uint32_t ranks)
@@ -56,8 +61,8 @@ bool hwmc_info_colls(const struct hwmc_network *net, const struct hwmc_shape *sh
     printf(
         "\nOther collectives over hosts. Bytes are those of the message, of a rank's part, or of "
         "a\nblock from one rank to another; of reduce_scatter those of all parts.\n\n"
-        "%-14s %10s %11s %11s  run by\n",
-        "", "bytes", "hw", "mpich");
+        "%-14s %10s %11s %11s %11s  run by\n",
+        "", "bytes", "hw", "mpich", "direct");
     for (int i = 0; i < HWMC_COLL_LIMIT; i++) {
         struct hwmc_coll_case c = {.coll = (enum hwmc_coll) i,
                                    .commutative = true,

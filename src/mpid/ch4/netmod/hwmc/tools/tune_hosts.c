@@ -48,7 +48,7 @@ void tune_host_ops_init(void)
 int tune_host_candidates(const struct tune_op *op, struct tune_candidate *to)
 {
     const struct hwmc_key *key = key_of(op->name);
-    const bool has_ways = key->words[HWMC_SET_RUNNER_RANGES] != NULL;
+    const bool has_ways = key->words[HWMC_SET_RUNNER_CHAIN] != NULL;
     int num = 0;
 
     for (int w = HWMC_SET_RUNNER_HW; w < HWMC_KEY_WORDS && key->words[w]; w++)

@@ -23,15 +23,16 @@ enum hwmc_worth { HWMC_WORTH_UNKNOWN, HWMC_WORTH_YES, HWMC_WORTH_NO };
 /* One per communicator, made at the first collective that hwmc may take; and one per persistent
  * collective (twin.h). */
 struct hwmc_comm {
-    struct hwmc_shm_comm *shm;      /* shm.h; NULL before the first of its collectives */
-    struct hwmc_queue queue;        /* operations that are not over */
-    struct hwmc_export_place place; /* where it is shown */
-    enum hwmc_worth worth;          /* its shape gains from multicast */
-    uint32_t hosts;                 /* that its ranks run on; once `worth` is known */
-    struct hwmc_twin twin;          /* of a persistent collective */
-    struct hwmc_trials trials;      /* which ways are the fastest */
-    bool admitted;                  /* the broadcast under way is to be taken */
-    bool along_trees;               /* ... by multilane */
+    struct hwmc_shm_comm *shm;         /* shm.h; NULL before the first of its collectives */
+    struct hwmc_queue queue;           /* operations that are not over */
+    struct hwmc_export_place place;    /* where it is shown */
+    enum hwmc_worth worth;             /* its shape gains from multicast */
+    uint32_t hosts;                    /* that its ranks run on; once `worth` is known */
+    struct hwmc_twin twin;             /* of a persistent collective */
+    struct hwmc_trials trials;         /* which ways are the fastest */
+    struct hwmc_reduce_memo reduction; /* the way of the last one */
+    bool admitted;                     /* the broadcast under way is to be taken */
+    bool along_trees;                  /* ... by multilane */
 
     /* Hierarchical: a leader group has one rank of each host. The others on its host get messages
      * from that one, or from the root if it is among them, by `shm` (op/bcast.h), of which a

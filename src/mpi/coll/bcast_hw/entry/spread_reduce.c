@@ -87,7 +87,7 @@ static struct hwmc_op_stage *begin_across(struct hwmc_spread_reduce *r)
         .in = r->in,
         .out = r->out,
         .bytes = r->bytes,
-        .way = hwmc_spread_reduce_way(&c),
+        .way = hwmc_spread_reduce_way(&r->spread.c->reduction, &c),
     };
     hwmc_net_reduce_begin(&r->across, &cfg);
     if (hwmc_spread_failed_in_host(&r->spread))

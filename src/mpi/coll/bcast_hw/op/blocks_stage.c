@@ -42,9 +42,8 @@ static bool look(struct hwmc_blocks_stage *s)
 {
     const struct hwmc_blocks_plan *p = &s->cfg.plan;
 
-    if (s->worked && s->came == exchange_of(s)->came)
+    if (s->came == exchange_of(s)->came)
         return false;
-    s->worked = true;
     s->came = exchange_of(s)->came;
     for (uint32_t i = 0; i < p->num_in; i++)
         s->cfg.here[i] = p->in[i].have;
@@ -122,6 +121,18 @@ static void blocks_fail(struct hwmc_op_stage *stage, enum hwmc_err err)
 
 static const struct hwmc_stage_ops blocks_ops = {.step = blocks_step, .fail = blocks_fail};
 
+/* What needs nothing of others is ready before the exchange begins, and goes as it begins. */
+static void work_first(const struct hwmc_blocks_cfg *cfg)
+{
+    const struct hwmc_blocks_plan *p = &cfg->plan;
+
+    for (uint32_t i = 0; i < p->num_in; i++)
+        cfg->here[i] = 0;
+    cfg->work(cfg->of);
+    for (uint32_t i = 0; i < p->num_out; i++)
+        p->out[i].ready = cfg->ready[i];
+}
+
 void hwmc_blocks_stage_begin(struct hwmc_blocks_stage *s, const struct hwmc_blocks_cfg *cfg)
 {
     hwmc_stage_init(&s->stage, &blocks_ops);
@@ -129,8 +140,9 @@ void hwmc_blocks_stage_begin(struct hwmc_blocks_stage *s, const struct hwmc_bloc
     s->stage.group = cfg->group;
     s->cfg = *cfg;
     s->state = HWMC_BLOCKS_RUN;
-    s->worked = s->untold = false;
+    s->untold = false;
     s->retreat.state = HWMC_RETREAT_NONE;
+    work_first(cfg);
     hwmc_lock();
     s->came = exchange_of(s)->came;
     if (cfg->group->state != HWMC_GROUP_BROKEN) {

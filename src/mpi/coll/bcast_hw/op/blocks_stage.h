@@ -29,8 +29,9 @@ struct hwmc_blocks_cfg {
     struct hwmc_blocks_plan plan;
     uint64_t withdraw_ns; /* how long lanes may have blocks after an error */
     /* Of incoming block i the parts below here[i] have come: the caller may use them up, to
-     * taken[i]. Of outgoing block i those below ready[i] can go. `work` is called when something
-     * has come, and once at first. All three are the caller's memory. */
+     * taken[i]. Of outgoing block i those below ready[i] can go. `work` is called once at
+     * first, before the exchange begins, and when something has come. All three are the caller's
+     * memory. */
     void (*work)(void *of);
     void *of;
     uint32_t *here, *taken, *ready;
@@ -41,8 +42,7 @@ struct hwmc_blocks_stage {
     struct hwmc_blocks_cfg cfg;
     enum hwmc_blocks_state state;
     uint32_t came; /* parts that `work` knows of */
-    bool worked;   /* it has been called */
-    bool untold;   /* ... since the machine was told what it did */
+    bool untold;   /* it has been called since the machine was told what it did */
     struct hwmc_retreat retreat;
 };
 

@@ -76,7 +76,6 @@ static void fill_out(struct hwmc_moves *m, const struct hwmc_move *v, uint32_t n
             m->out[n] = (struct hwmc_block_out){.peer = v[i].peer, .port = (uint8_t) port};
             m->out[n].bytes = cut(&v[i], port, &m->out_place[n], m->part);
             m->ready[n] = hwmc_exchange_parts(m->out[n].bytes, m->part);
-            m->out[n].ready = m->ready[n];
         }
 }
 

@@ -46,12 +46,13 @@ bool hwmc_spread_is_ours(const struct hwmc_coll_case *c)
     return hwmc_coll_is_ours(hwmc_network_now(), c);
 }
 
-struct hwmc_reduce_way hwmc_spread_reduce_way(const struct hwmc_coll_case *c)
+struct hwmc_reduce_way hwmc_spread_reduce_way(struct hwmc_reduce_memo *memo,
+                                              const struct hwmc_coll_case *c)
 {
     struct hwmc_reduce_case of = hwmc_coll_reduction(c);
 
     of.kind = hwmc_settings_reduce_kind(runner_of(c));
-    return hwmc_reduce_way_of(hwmc_network_now(), &of);
+    return hwmc_reduce_way_again(memo, hwmc_network_now(), &of);
 }
 
 static int read_hosts(struct json_object *tree, const char *file)

@@ -24,8 +24,9 @@ bool hwmc_spread_is_said(const struct hwmc_coll_case *c, enum hwmc_way *way);
  * but a gather or a scatter of a length that is not known is hwmc's. */
 bool hwmc_spread_is_ours(const struct hwmc_coll_case *c);
 
-/* Along which trees, where hwmc runs a reduction. */
-struct hwmc_reduce_way hwmc_spread_reduce_way(const struct hwmc_coll_case *c);
+/* Along which trees, where hwmc runs a reduction. `memo`: of the communicator. */
+struct hwmc_reduce_way hwmc_spread_reduce_way(struct hwmc_reduce_memo *memo,
+                                              const struct hwmc_coll_case *c);
 
 /* Reads the selection file, once. MPICH's error code where it cannot be used. */
 int hwmc_spread_open(void);

@@ -122,3 +122,19 @@ struct hwmc_reduce_way hwmc_reduce_way_of(const struct hwmc_network *net,
     }
     return s.best;
 }
+
+static bool same_case(const struct hwmc_reduce_case *a, const struct hwmc_reduce_case *b)
+{
+    return a->members == b->members && a->commutative == b->commutative &&
+           a->awaited == b->awaited && a->bytes == b->bytes && a->part == b->part &&
+           a->kind == b->kind && a->group == b->group;
+}
+
+struct hwmc_reduce_way hwmc_reduce_way_again(struct hwmc_reduce_memo *memo,
+                                             const struct hwmc_network *net,
+                                             const struct hwmc_reduce_case *c)
+{
+    if (!same_case(&memo->of, c))
+        *memo = (struct hwmc_reduce_memo){.of = *c, .way = hwmc_reduce_way_of(net, c)};
+    return memo->way;
+}

@@ -11,8 +11,10 @@
 #include "../select/network.h"
 #include "../settings/settings.h"
 
-/* Of a group of one message: few are under way, but synchronization is not to come with each. */
+/* Of a group of one message: few are under way, but synchronization is not to come with each. There
+ * are more channels for a short one, as far as their memory goes, bytes. */
 #define CHANNELS_ONLY 4u
+#define CHANNELS_ONLY_MEMORY (64 << 10)
 
 static uint32_t clamp(int value, uint32_t low, uint32_t high)
 {
@@ -32,6 +34,11 @@ static void configure_epochs(struct hwmc_group_cfg *cfg)
         ns_of(MPL_MAX(hwmc_settings.tune.reprobe_ms, hwmc_settings.tune.reprobe_max_ms));
 }
 
+static uint32_t channels_for_one(MPI_Aint bytes)
+{
+    return (uint32_t) MPL_MAX(CHANNELS_ONLY_MEMORY / bytes, (MPI_Aint) CHANNELS_ONLY);
+}
+
 /* How many broadcasts are under way, and how long they are. */
 static void configure_channels(struct hwmc_group_cfg *cfg, MPI_Aint only, bool by_all)
 {
@@ -43,7 +50,7 @@ static void configure_channels(struct hwmc_group_cfg *cfg, MPI_Aint only, bool b
                   : hwmc_model_piece(hwmc_network_now(), hwmc_several_sites(), cfg->channels);
     if (only <= 0)
         return;
-    cfg->channels = by_all ? cfg->channels : MPL_MIN(cfg->channels, CHANNELS_ONLY);
+    cfg->channels = by_all ? cfg->channels : MPL_MIN(cfg->channels, channels_for_one(only));
     cfg->piece_bytes = (uint32_t) MPL_MIN((MPI_Aint) cfg->piece_bytes, only);
 }
 

@@ -236,6 +236,8 @@ TEST(CollModel, DirectlyByHand)
     EXPECT_EQ(3 * 20 * US + 3 * 6 * 2 * US + 7 * (UINT64_C(1) << 17) * 8,
               directly(net, of(HWMC_COLL_GATHER, 1 << 17)));
     EXPECT_EQ(directly(net, of(HWMC_COLL_GATHER, 4096)), directly(net, of(HWMC_COLL_REDUCE, 4096)));
+    // A scan: a hop to each other host.
+    EXPECT_EQ(7 * (20 * US + 4096 * 8), directly(net, of(HWMC_COLL_SCAN, 4096)));
     // Of alltoall what MPICH does not choose by itself.
     EXPECT_EQ(UINT64_MAX, directly(net, of(HWMC_COLL_ALLTOALL, 32768)));
     EXPECT_EQ(20 * US + 12 * 2 * US + 7 * 40960 * 8, directly(net, of(HWMC_COLL_ALLTOALL, 40960)));
@@ -247,7 +249,7 @@ TEST(CollModel, WhatDoesNotGoDirectly)
 
     for (int i = 0; i < HWMC_COLL_LIMIT; i++) {
         const bool can = i == HWMC_COLL_GATHER || i == HWMC_COLL_SCATTER || i == HWMC_COLL_REDUCE ||
-                         i == HWMC_COLL_ALLTOALL;
+                         i == HWMC_COLL_ALLTOALL || i == HWMC_COLL_SCAN;
 
         EXPECT_EQ(can, directly(net, of((hwmc_coll) i, 65536)) != UINT64_MAX) << i;
         EXPECT_EQ(UINT64_MAX, directly(none, of((hwmc_coll) i, 65536))) << i;
@@ -257,6 +259,8 @@ TEST(CollModel, WhatDoesNotGoDirectly)
     EXPECT_EQ(UINT64_MAX, directly(net, of(HWMC_COLL_GATHER, 8, 65, 4)));
     EXPECT_NE(UINT64_MAX, directly(net, of(HWMC_COLL_REDUCE, 1 << 17)));
     EXPECT_EQ(UINT64_MAX, directly(net, of(HWMC_COLL_REDUCE, (1 << 17) + 8)));
+    EXPECT_NE(UINT64_MAX, directly(net, of(HWMC_COLL_SCAN, 1 << 20)));
+    EXPECT_EQ(UINT64_MAX, directly(net, of(HWMC_COLL_SCAN, (1 << 20) + 8)));
 }
 
 // Of ways that are alike the direct one; leaders save messages, and trees too, but not of the root

@@ -182,20 +182,19 @@ TEST(Settings, WhoRunsACollective)
 
 TEST(Settings, WhatGoesDirectly)
 {
-    const Read r =
-        read("reduce=direct,gather=direct,scatter=direct,alltoall=direct,allreduce=ranges",
-             HWMC_KEYS_ALGORITHMS);
+    const Read r = read("reduce=direct,gather=direct,scatter=direct,alltoall=direct,scan=direct",
+                        HWMC_KEYS_ALGORITHMS);
     const auto way = [&r](hwmc_coll coll) {
         return hwmc_settings_way(coll, hwmc_settings_runner(&r.set, coll));
     };
 
     EXPECT_TRUE(r.good) << r.why;
-    for (hwmc_coll coll :
-         {HWMC_COLL_REDUCE, HWMC_COLL_GATHER, HWMC_COLL_SCATTER, HWMC_COLL_ALLTOALL})
+    for (hwmc_coll coll : {HWMC_COLL_REDUCE, HWMC_COLL_GATHER, HWMC_COLL_SCATTER,
+                           HWMC_COLL_ALLTOALL, HWMC_COLL_SCAN})
         EXPECT_EQ(HWMC_WAY_DIRECT, way(coll)) << coll;
     EXPECT_EQ(HWMC_WAY_MPICH, way(HWMC_COLL_ALLTOALLV));
     EXPECT_EQ(HWMC_WAY_MPICH, way(HWMC_COLL_ALLTOALLW));
-    EXPECT_EQ(HWMC_WAY_HWMC, way(HWMC_COLL_ALLREDUCE));
+    EXPECT_EQ(HWMC_WAY_HWMC, hwmc_settings_way(HWMC_COLL_ALLREDUCE, HWMC_SET_RUNNER_RANGES));
     EXPECT_EQ(HWMC_WAY_HWMC, hwmc_settings_way(HWMC_COLL_REDUCE, HWMC_SET_RUNNER_RANGES));
     EXPECT_FALSE(read("barrier=direct", HWMC_KEYS_ALGORITHMS).good);
     EXPECT_FALSE(read("allreduce=direct", HWMC_KEYS_ALGORITHMS).good);

@@ -12,6 +12,7 @@ noinst_HEADERS +=                                     \
     src/mpi/coll/bcast_hw/core/exchange/scan_plan.h   \
     src/mpi/coll/bcast_hw/core/place/ranges.h         \
     src/mpi/coll/bcast_hw/core/model/collective.h     \
+    src/mpi/coll/bcast_hw/core/model/work.h           \
     src/mpi/coll/bcast_hw/core/model/reduce_way.h     \
     src/mpi/coll/bcast_hw/core/model/trial.h          \
     src/mpi/coll/bcast_hw/core/model/scan_way.h       \
@@ -107,6 +108,7 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/core/exchange/exchange.c      \
     src/mpi/coll/bcast_hw/core/exchange/exchange_send.c \
     src/mpi/coll/bcast_hw/core/model/collective.c       \
+    src/mpi/coll/bcast_hw/core/model/collective_mpich.c \
     src/mpi/coll/bcast_hw/core/exchange/reduce_plan.c   \
     src/mpi/coll/bcast_hw/core/model/reduce_way.c       \
     src/mpi/coll/bcast_hw/core/model/trial.c             \

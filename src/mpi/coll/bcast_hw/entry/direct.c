@@ -83,6 +83,15 @@ static void combine_all(const struct hwmc_shm_operation *o, char *vectors, size_
         hwmc_shm_operation_combine(o, sum, vectors + (size_t) i * bytes, sum, (uint32_t) bytes);
 }
 
+/* x's first operation error, which it forgets. */
+static int take_error(struct hwmc_combination *x)
+{
+    const int mpi_errno = x->operation.mpi_errno;
+
+    x->operation.mpi_errno = MPI_SUCCESS;
+    return mpi_errno;
+}
+
 int hwmc_direct_reduce(struct hwmc_combination *x, int root, MPIR_Comm *comm)
 {
     const size_t bytes = (size_t) x->count * x->operation.of.element;
@@ -102,11 +111,40 @@ int hwmc_direct_reduce(struct hwmc_combination *x, int root, MPIR_Comm *comm)
     if (combines) {
         combine_all(&x->operation.of, vectors, bytes, p);
         memcpy(x->recvbuf, vectors + (size_t) (p - 1) * bytes, bytes);
-        mpi_errno = x->operation.mpi_errno;
-        x->operation.mpi_errno = MPI_SUCCESS;
+        mpi_errno = take_error(x);
     }
 
 fn_fail:
     MPL_free(vectors);
+    return mpi_errno;
+}
+
+int hwmc_direct_scan(struct hwmc_combination *x, bool exclusive, MPIR_Comm *comm)
+{
+    const int tag = exclusive ? MPIR_EXSCAN_TAG : MPIR_SCAN_TAG;
+    const size_t bytes = (size_t) x->count * x->operation.of.element;
+    const void *own = x->sendbuf == MPI_IN_PLACE ? x->recvbuf : x->sendbuf;
+    char *memory = MPL_malloc(MPL_MAX(bytes, 1), MPL_MEM_COLL);
+    char *before = exclusive ? x->recvbuf : memory; /* what the ranks before have */
+    char *sum = exclusive ? memory : x->recvbuf;    /* ... with this one's */
+    int mpi_errno = MPI_SUCCESS;
+
+    MPIR_ERR_CHKANDJUMP(!memory, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    if (sum != own)
+        memcpy(sum, own, bytes);
+    if (comm->rank > 0) {
+        mpi_errno = MPIC_Recv(before, x->count, x->operation.type, comm->rank - 1, tag, comm,
+                              MPI_STATUS_IGNORE HWMC_RECV_TAIL);
+        MPIR_ERR_CHECK(mpi_errno);
+        hwmc_shm_operation_combine(&x->operation.of, sum, before, sum, (uint32_t) bytes);
+    }
+    if (comm->rank + 1 < comm->local_size)
+        mpi_errno =
+            MPIC_Send(sum, x->count, x->operation.type, comm->rank + 1, tag, comm, HWMC_NO_ERRORS);
+    MPIR_ERR_CHECK(mpi_errno);
+    mpi_errno = take_error(x);
+
+fn_fail:
+    MPL_free(memory);
     return mpi_errno;
 }

@@ -31,9 +31,13 @@ int hwmc_direct_alltoall(const struct hwmc_vbuf *in, const struct hwmc_vbuf *out
  * HWMC_COLL_DIRECT_BYTES together at most. */
 int hwmc_direct_reduce(struct hwmc_combination *x, int root, MPIR_Comm *comm);
 
+/* Along a chain of ranks, each of which adds its vector to what the ranks before it have. Of
+ * HWMC_COLL_DIRECT_BYTES at most. */
+int hwmc_direct_scan(struct hwmc_combination *x, bool exclusive, MPIR_Comm *comm);
+
 /* That can be: elements lie in the program's memory as they are combined, from its beginning on.
  * Depends on operation and datatype alone. */
-static inline bool hwmc_direct_reduces(const struct hwmc_combination *x)
+static inline bool hwmc_direct_combines(const struct hwmc_combination *x)
 {
     return x->operation.of.element > 0 && x->operation.lies && x->operation.first == 0;
 }

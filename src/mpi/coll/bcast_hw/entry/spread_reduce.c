@@ -266,7 +266,7 @@ void hwmc_spread_reduce_init(struct hwmc_spread_reduce *r, const void *sendbuf, 
                              MPI_Aint count, MPI_Datatype datatype, MPI_Op op, int root)
 {
     hwmc_combination_init(&r->x, sendbuf, recvbuf, count, datatype, op);
-    r->spread.ops = root >= 0 && hwmc_direct_reduces(&r->x) ? &direct_ops : &reduce_ops;
+    r->spread.ops = root >= 0 && hwmc_direct_combines(&r->x) ? &direct_ops : &reduce_ops;
     r->spread.coll = root < 0 ? HWMC_COLL_ALLREDUCE : HWMC_COLL_REDUCE;
     r->spread.commutative = r->x.operation.of.commutative;
     r->spread.tries = hwmc_combination_tries(&r->x);

@@ -7,6 +7,7 @@
 
 #include "spread_scan.h"
 
+#include "direct.h"
 #include "scan.h"
 #include "spread_take.h"
 #include "../op/wait_stage.h"
@@ -206,6 +207,21 @@ static int scan_by_mpich(struct hwmc_spread *s)
                      HWMC_NO_ERRORS);
 }
 
+static int scan_directly(struct hwmc_spread *s)
+{
+    struct hwmc_spread_scan *r = (struct hwmc_spread_scan *) s;
+
+    return hwmc_direct_scan(&r->x, r->exclusive, s->comm);
+}
+
+static const struct hwmc_spread_ops direct_ops = {.fits = scan_fits,
+                                                  .begin = begin_scan,
+                                                  .combines = scan_combines,
+                                                  .by_mpich = scan_by_mpich,
+                                                  .directly = scan_directly,
+                                                  .end = end_scan};
+
+/* Of one that cannot go directly. */
 static const struct hwmc_spread_ops scan_ops = {.fits = scan_fits,
                                                 .begin = begin_scan,
                                                 .combines = scan_combines,
@@ -217,7 +233,7 @@ static MPI_Aint init_scan(struct hwmc_spread_scan *r, const void *sendbuf, void 
                           MPI_Aint count, MPI_Datatype datatype, MPI_Op op, bool exclusive)
 {
     hwmc_combination_init(&r->x, sendbuf, recvbuf, count, datatype, op);
-    r->spread.ops = &scan_ops;
+    r->spread.ops = hwmc_direct_combines(&r->x) ? &direct_ops : &scan_ops;
     r->spread.coll = HWMC_COLL_SCAN;
     r->spread.commutative = r->x.operation.of.commutative;
     r->spread.tries = hwmc_combination_tries(&r->x);

@@ -84,10 +84,8 @@ static enum hwmc_way fastest_way(const struct hwmc_spread *s, const struct hwmc_
 /* Variable or file may say so where it cannot be. */
 static bool can_go_directly(const struct hwmc_spread *s)
 {
-    const uint64_t most = HWMC_COLL_DIRECT_BYTES / (uint64_t) s->comm->local_size;
-
-    return s->ops->directly && s->length != HWMC_LENGTH_UNKNOWN &&
-           (s->coll != HWMC_COLL_REDUCE || s->length <= most);
+    return s->ops->directly &&
+           hwmc_coll_direct_fits(s->coll, (uint64_t) s->comm->local_size, s->length);
 }
 
 enum hwmc_way hwmc_spread_way(const struct hwmc_spread *s)

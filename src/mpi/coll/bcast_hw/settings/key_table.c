@@ -53,6 +53,10 @@ _Static_assert(sizeof(enum hwmc_set_copy) == sizeof(int) &&
     " direct: MPICH's by which each block is one message from process to process; calls that do "  \
     "not block go as auto has it."
 #define MOVES RUNS DIRECT
+#define SCANS                                                                                      \
+    " direct: along a chain of ranks, by MPICH's messages; calls that do not block go as auto "    \
+    "has "                                                                                         \
+    "it."
 
 static const struct hwmc_key algorithm_keys[] = {
     RUNNER(LIMIT, "all", 3, RUNS " Of all collectives below that say auto."),
@@ -66,7 +70,7 @@ static const struct hwmc_key algorithm_keys[] = {
     RUNNER(ALLTOALLV, "alltoallv", 3, RUNS " auto, and alltoall says something else: that."),
     RUNNER(ALLTOALLW, "alltoallw", 3, RUNS " auto, and alltoallv says something else: that."),
     RUNNER(REDUCE_SCATTER, "reduce_scatter", 3, RUNS " Also of reduce_scatter_block."),
-    RUNNER(SCAN, "scan", 3, RUNS " Also of exscan."),
+    RUNNER(SCAN, "scan", 4, RUNS SCANS " Also of exscan.", "direct"),
 };
 
 static const struct hwmc_key tune_keys[] = {

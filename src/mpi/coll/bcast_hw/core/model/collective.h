@@ -50,7 +50,7 @@
  * Blocks of a gather, scatter or alltoall, and vectors that the root of a reduce combines, can also
  * go directly: one message from process to process each, by MPICH's algorithms of that kind, which
  * it chooses for the vector forms alone or for short blocks. A block is copied nowhere on its way,
- * but messages are as many as ranks.
+ * but messages are as many as ranks. A scan goes directly along a chain of all ranks.
  */
 #ifndef HWMC_CORE_MODEL_COLLECTIVE_H_INCLUDED
 #define HWMC_CORE_MODEL_COLLECTIVE_H_INCLUDED
@@ -128,11 +128,14 @@ struct hwmc_reduce_case hwmc_coll_reduction(const struct hwmc_coll_case *c);
 uint64_t hwmc_coll_ours_ns(const struct hwmc_network *net, const struct hwmc_coll_case *c);
 uint64_t hwmc_coll_mpich_ns(const struct hwmc_network *net, const struct hwmc_coll_case *c);
 
-/* Likewise, directly; UINT64_MAX: there is no such way, or it is the one that MPICH chooses, or
- * more ranks than HWMC_COLL_DIRECT_MOST would each need a connection to a root, or a root more than
- * HWMC_COLL_DIRECT_BYTES for vectors. */
-#define HWMC_COLL_DIRECT_MOST 256u
+/* A collective of `bytes` and so many ranks can go directly, as far as its lengths go. Of vectors
+ * no rank has memory for more than HWMC_COLL_DIRECT_BYTES besides its own. */
 #define HWMC_COLL_DIRECT_BYTES (UINT64_C(1) << 20)
+bool hwmc_coll_direct_fits(enum hwmc_coll coll, uint64_t ranks, uint64_t bytes);
+
+/* Likewise, directly; UINT64_MAX: there is no such way, or it is the one that MPICH chooses, or
+ * more ranks than HWMC_COLL_DIRECT_MOST would each need a connection to a root. */
+#define HWMC_COLL_DIRECT_MOST 256u
 uint64_t hwmc_coll_direct_ns(const struct hwmc_network *net, const struct hwmc_coll_case *c);
 
 /* hwmc is at least as fast, or slower by no more than a part in HWMC_COLL_ALIKE, which the model

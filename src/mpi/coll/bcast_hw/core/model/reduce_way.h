@@ -76,8 +76,8 @@ struct hwmc_reduce_way {
 struct hwmc_reduce_way hwmc_reduce_way_of(const struct hwmc_network *net,
                                           const struct hwmc_reduce_case *c);
 
-/* The same, remembered: what was found last, of one network. All zero: nothing yet. The search takes
- * a sixth of the instructions of a short reduction at a leaf. */
+/* The same, remembered: what was found last, of one network. All zero: nothing yet. The search
+ * takes a sixth of the instructions of a short reduction at a leaf. */
 struct hwmc_reduce_memo {
     struct hwmc_reduce_case of;
     struct hwmc_reduce_way way;

@@ -32,29 +32,6 @@ static uint32_t block_calls(const struct hwmc_trial *t)
     return counted_calls(t) > 1 ? 1 + HWMC_TRIAL_CALLS : 1;
 }
 
-void hwmc_trial_init(struct hwmc_trial *t, const uint64_t cost[HWMC_TRIAL_WAYS], uint32_t used,
-                     uint64_t agreement, bool beside)
-{
-    uint64_t least = HWMC_TRIAL_NO_WAY;
-
-    assert(used < HWMC_TRIAL_WAYS && cost[used] != HWMC_TRIAL_NO_WAY);
-    *t = (struct hwmc_trial){.used = used, .agreement = agreement, .beside = beside};
-    for (uint32_t w = 0; w < HWMC_TRIAL_WAYS; w++)
-        least = cost[w] < least ? cost[w] : least;
-    for (uint32_t w = 0; w < HWMC_TRIAL_WAYS; w++)
-        t->cost[w] =
-            w == used || cost[w] <= product_of(least, HWMC_TRIAL_FAR) ? cost[w] : HWMC_TRIAL_NO_WAY;
-    hwmc_trial_check(t);
-}
-
-bool hwmc_trial_has_choice(const struct hwmc_trial *t)
-{
-    for (uint32_t w = 0; w < HWMC_TRIAL_WAYS; w++)
-        if (w != t->used && t->cost[w] != HWMC_TRIAL_NO_WAY)
-            return true;
-    return false;
-}
-
 /* What a call by way `w` takes: beside the program's with the barrier before it; of the first trial
  * that is made of the program's calls, longer than by the way in use. */
 static uint64_t call_price(const struct hwmc_trial *t, uint32_t w)
@@ -79,6 +56,30 @@ static uint64_t trial_price(const struct hwmc_trial *t)
     for (uint32_t i = 0; i < t->trials; i++)
         price = product_of(price, HWMC_TRIAL_DEARER);
     return price;
+}
+
+void hwmc_trial_init(struct hwmc_trial *t, const uint64_t cost[HWMC_TRIAL_WAYS], uint32_t used,
+                     uint64_t agreement, bool beside)
+{
+    uint64_t least = HWMC_TRIAL_NO_WAY;
+
+    assert(used < HWMC_TRIAL_WAYS && cost[used] != HWMC_TRIAL_NO_WAY);
+    *t = (struct hwmc_trial){.used = used, .agreement = agreement, .beside = beside};
+    for (uint32_t w = 0; w < HWMC_TRIAL_WAYS; w++)
+        least = cost[w] < least ? cost[w] : least;
+    for (uint32_t w = 0; w < HWMC_TRIAL_WAYS; w++)
+        t->cost[w] =
+            w == used || cost[w] <= product_of(least, HWMC_TRIAL_FAR) ? cost[w] : HWMC_TRIAL_NO_WAY;
+    t->price = trial_price(t);
+    hwmc_trial_check(t);
+}
+
+bool hwmc_trial_has_choice(const struct hwmc_trial *t)
+{
+    for (uint32_t w = 0; w < HWMC_TRIAL_WAYS; w++)
+        if (w != t->used && t->cost[w] != HWMC_TRIAL_NO_WAY)
+            return true;
+    return false;
 }
 
 /* The first way from `from` on that has a block in this round; HWMC_TRIAL_WAYS: none. */
@@ -115,7 +116,7 @@ uint32_t hwmc_trial_begin(struct hwmc_trial *t)
 {
     const bool may = !t->trying && !(t->beside && t->trials > 0) && hwmc_trial_has_choice(t);
 
-    if (may && t->calls >= HWMC_TRIAL_FIRST && t->taken >= trial_price(t))
+    if (may && t->calls >= HWMC_TRIAL_FIRST && t->taken >= t->price)
         begin_trial(t);
     return t->trying ? t->way : t->used;
 }
@@ -148,6 +149,7 @@ static void end_trial(struct hwmc_trial *t)
     t->trials++;
     t->taken = 0;
     t->calls = 0;
+    t->price = trial_price(t);
 }
 
 bool hwmc_trial_agreed(struct hwmc_trial *t, uint64_t sum)

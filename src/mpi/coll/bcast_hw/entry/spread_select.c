@@ -42,11 +42,17 @@ static struct hwmc_trials_key key_of(const struct hwmc_spread *s)
         .coll = s->coll, .tries = s->tries, .commutative = s->commutative, .bytes = s->length};
 }
 
-/* By the table of docs/collectives.md, or the cost model. */
-static bool is_expected_fastest(const struct hwmc_spread *s, const struct hwmc_coll_case *c)
+/* Ranks of the host that has most, where one of each host takes part. */
+static uint32_t most_ranks(const struct hwmc_spread *s)
 {
-    return s->c->by_hosts && s->ops->wins ? s->ops->wins(s, hwmc_leaders_num(&s->c->leaders))
-                                          : hwmc_spread_is_ours(c);
+    return s->c->by_hosts ? hwmc_leaders_num(&s->c->leaders) : 1;
+}
+
+/* Rather than MPICH as it chooses: by the table of docs/collectives.md, or the cost model. */
+static bool is_expected_fastest(const struct hwmc_spread *s, const struct hwmc_coll_case *c,
+                                uint32_t most)
+{
+    return most > 1 && s->ops->wins ? s->ops->wins(s, most) : hwmc_spread_is_ours(c);
 }
 
 /* NULL: it is not tried. */
@@ -71,8 +77,9 @@ static struct hwmc_trials_entry *make_trial(const struct hwmc_spread *s,
 static enum hwmc_way fastest_way(const struct hwmc_spread *s, const struct hwmc_coll_case *c)
 {
     struct hwmc_trials_entry *e = hwmc_trials_find(&s->c->trials, key_of(s));
-    enum hwmc_way way = e ? (enum hwmc_way) e->trial.used
-                          : hwmc_coll_way(hwmc_network_now(), c, is_expected_fastest(s, c));
+    enum hwmc_way way =
+        e ? (enum hwmc_way) e->trial.used
+          : hwmc_coll_way(hwmc_network_now(), c, is_expected_fastest(s, c, most_ranks(s)));
 
     if (!e)
         e = make_trial(s, c, way);
@@ -127,7 +134,7 @@ bool hwmc_spread_goes(const struct hwmc_spread *s)
     if (goes && !is_said(&c, &goes)) {
         const struct hwmc_trials_entry *e = hwmc_trials_find(&s->c->trials, key_of(s));
 
-        goes = (e ? found_ours(&e->trial) : is_expected_fastest(s, &c)) ||
+        goes = (e ? found_ours(&e->trial) : is_expected_fastest(s, &c, most_ranks(s))) ||
                s->c->leader_group[0].state == HWMC_LEADER_GROUP_BROKEN;
     }
     hwmc_note_spread(goes);
@@ -150,7 +157,7 @@ bool hwmc_spread_pays(const struct hwmc_spread *s)
     found = hwmc_trials_find(&s->c->trials, key_of(s));
     if (found && found->trial.trials > 0)
         return found_ours(&found->trial);
-    return c.each > 1 && s->ops->wins ? s->ops->wins(s, c.each) : hwmc_spread_is_ours(&c);
+    return is_expected_fastest(s, &c, c.each);
 }
 
 /* Bytes of a message that is multicast. */

@@ -39,7 +39,7 @@ static void differ(void)
                rank % 2 ? "latency_us=1,mbit=40000" : "latency_us=900,mbit=1,loaded_us=90000", 1);
 }
 
-static void run(int coll, int count, MPI_Comm comm)
+static void run_one(int coll, int count, MPI_Comm comm)
 {
     switch (coll) {
         case 0:
@@ -73,7 +73,7 @@ static char note(int coll, int count, MPI_Comm comm)
     const unsigned long long ours = hwtest_counter("hwmc_spread_calls");
     const unsigned long long left = hwtest_counter("hwmc_spread_left");
 
-    run(coll, count, comm);
+    run_one(coll, count, comm);
     if (hwtest_counter("hwmc_spread_calls") > ours)
         return OURS;
     return hwtest_counter("hwmc_spread_left") > left ? LEFT : NOT_READY;

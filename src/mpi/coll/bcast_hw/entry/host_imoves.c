@@ -11,6 +11,7 @@
 #include "host_request.h"
 #include "scatter.h"
 #include "spread_moves.h"
+#include "../process/mpich.h"
 
 static int schedule_gather(const struct hwmc_call *call, MPIR_Comm *comm, MPIR_Sched_t s)
 {
@@ -302,7 +303,7 @@ static int pack_part(const struct hwmc_vbuf *v, uint32_t i, char *packed, MPI_Ai
 {
     (void) comm;
     return MPIR_Sched_copy(hwmc_vbuf_user_part(v, i), v->counts[i], v->types[i], packed, bytes,
-                           MPI_BYTE, s);
+                           HWMC_BYTE, s);
 }
 
 /* The other rank's part comes to where this one's for it was, which goes as it was packed. */
@@ -312,7 +313,7 @@ static int exchange_part(const struct hwmc_vbuf *v, uint32_t i, char *packed, MP
     const int mpi_errno =
         MPIR_Sched_recv(hwmc_vbuf_user_part(v, i), v->counts[i], v->types[i], (int) i, comm, s);
 
-    return mpi_errno ? mpi_errno : MPIR_Sched_send(packed, bytes, MPI_BYTE, (int) i, comm, s);
+    return mpi_errno ? mpi_errno : MPIR_Sched_send(packed, bytes, HWMC_BYTE, (int) i, comm, s);
 }
 
 /* MPICH 4.0's own schedule takes all parts for elements as long as those of one of them. */

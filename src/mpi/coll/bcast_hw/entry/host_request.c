@@ -28,6 +28,7 @@
 #include "../op/wait_failure.h"
 #include "../op/wait_stage.h"
 #include "../process/errors.h"
+#include "../process/mpich.h"
 #include "../process/process.h"
 #include "../shm/segment/wakeup.h"
 
@@ -342,7 +343,7 @@ const MPI_Datatype *hwmc_host_keep_types(struct hwmc_host_request *r, const MPI_
     MPIR_Assert(r->num_types < TYPES_MOST);
     copy = MPL_malloc((size_t) ranks * sizeof(*copy), MPL_MEM_COLL);
     for (int i = 0; copy && i < ranks; i++) {
-        copy[i] = counts[i] > 0 ? types[i] : MPI_BYTE;
+        copy[i] = counts[i] > 0 ? types[i] : HWMC_BYTE;
         MPIR_Datatype_add_ref_if_not_builtin(copy[i]);
     }
     r->no_memory = !copy;

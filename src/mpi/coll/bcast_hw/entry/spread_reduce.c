@@ -114,7 +114,7 @@ static void plan_to_all(struct hwmc_spread_reduce *r, struct hwmc_bcast_cfg *cfg
     int mpi_errno;
 
     r->message =
-        (struct hwmc_typed){.buffer = r->out, .count = (MPI_Aint) r->bytes, .datatype = MPI_BYTE};
+        (struct hwmc_typed){.buffer = r->out, .count = (MPI_Aint) r->bytes, .datatype = HWMC_BYTE};
     if (hwmc_spread_failed_in_host(&r->spread)) {
         cfg->buffer = (struct hwmc_buffer){.memory = r->out, .bytes = bytes};
         cfg->is_root = is_root;
@@ -277,7 +277,7 @@ void hwmc_spread_reduce_init(struct hwmc_spread_reduce *r, const void *sendbuf, 
 void hwmc_spread_barrier_init(struct hwmc_spread_reduce *r)
 {
     r->byte[0] = 0;
-    hwmc_spread_reduce_init(r, &r->byte[0], &r->byte[1], 1, MPI_BYTE, MPI_BOR, -1);
+    hwmc_spread_reduce_init(r, &r->byte[0], &r->byte[1], 1, HWMC_BYTE, MPI_BOR, -1);
     r->spread.coll = HWMC_COLL_BARRIER;
     r->spread.commutative = true; /* nothing is combined */
     r->spread.tries = HWMC_TRIES_CALLS;

@@ -9,6 +9,7 @@
 
 #include "spread_reduce.h"
 #include "../core/base/trace.h"
+#include "../process/mpich.h"
 #include "../process/process.h"
 #include "../stats/counters.h"
 
@@ -28,7 +29,7 @@ static int agree(MPIR_Comm *comm, struct hwmc_comm *c, uint64_t *sum)
     struct hwmc_spread_reduce r;
     int mpi_errno;
 
-    hwmc_spread_reduce_init(&r, MPI_IN_PLACE, sum, 1, MPI_UINT64_T, MPI_MAX, -1);
+    hwmc_spread_reduce_init(&r, MPI_IN_PLACE, sum, 1, HWMC_UINT64, MPI_MAX, -1);
     r.spread.comm = comm;
     r.spread.c = c;
     mpi_errno = hwmc_spread_run(&r.spread);

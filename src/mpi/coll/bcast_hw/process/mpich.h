@@ -28,19 +28,22 @@
 #define HWMC_PROGRESS_ARG_T int
 #endif
 
-/* In a call of a collective's implementation: the types of an int and a byte, and what says that
- * nothing went wrong. */
+/* In a call of a collective's implementation: the types of an int, a byte and 64 bits, and what
+ * says that nothing went wrong. */
 #if MPICH_NUMVERSION >= 50000000
 #define HWMC_INT MPIR_INT_INTERNAL
 #define HWMC_BYTE MPIR_BYTE_INTERNAL
+#define HWMC_UINT64 MPIR_UINT64
 #define HWMC_NO_ERRORS 0
 #elif MPICH_NUMVERSION >= 40200000
 #define HWMC_INT MPI_INT
 #define HWMC_BYTE MPI_BYTE
+#define HWMC_UINT64 MPI_UINT64_T
 #define HWMC_NO_ERRORS MPIR_ERR_NONE
 #else
 #define HWMC_INT MPI_INT
 #define HWMC_BYTE MPI_BYTE
+#define HWMC_UINT64 MPI_UINT64_T
 #define HWMC_NO_ERRORS (&(MPIR_Errflag_t){MPIR_ERR_NONE})
 #endif
 

@@ -23,13 +23,19 @@ enum hwmc_tries hwmc_combination_tries(const struct hwmc_combination *x)
     return x->operation.kernel ? HWMC_TRIES_BESIDE : HWMC_TRIES_NOTHING;
 }
 
+int hwmc_combination_error(struct hwmc_combination *x)
+{
+    const int mpi_errno = x->operation.mpi_errno;
+
+    x->operation.mpi_errno = MPI_SUCCESS;
+    return mpi_errno;
+}
+
 int hwmc_combination_end(struct hwmc_combination *x, int mpi_errno, bool result)
 {
-    struct hwmc_operation *o = &x->operation;
-    int err = hwmc_operands_end(&x->operands, o, result && mpi_errno == MPI_SUCCESS);
+    const int stored =
+        hwmc_operands_end(&x->operands, &x->operation, result && mpi_errno == MPI_SUCCESS);
+    const int met = hwmc_combination_error(x);
 
-    if (o->mpi_errno)
-        err = o->mpi_errno;
-    o->mpi_errno = MPI_SUCCESS;
-    return mpi_errno ? mpi_errno : err;
+    return mpi_errno ? mpi_errno : met ? met : stored;
 }

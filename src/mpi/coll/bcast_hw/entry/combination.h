@@ -39,9 +39,18 @@ static inline bool hwmc_combination_fits(const struct hwmc_combination *x,
 /* What a trial of a collective that combines so is made of. */
 enum hwmc_tries hwmc_combination_tries(const struct hwmc_combination *x);
 
+/* This rank's vector in the program's memory. */
+static inline const void *hwmc_combination_own(const struct hwmc_combination *x)
+{
+    return x->sendbuf == MPI_IN_PLACE ? x->recvbuf : x->sendbuf;
+}
+
+/* What the operation itself met, as MPICH's error code; it can be used again. */
+int hwmc_combination_error(struct hwmc_combination *x);
+
 /* The collective is over, with this code of MPICH's: ends the operands. The program gets what is
  * there if `result` and there was no error. Returns MPICH's error code, also for what the operation
- * itself met; the operation can then be used again. */
+ * itself met: as hwmc_combination_error. */
 int hwmc_combination_end(struct hwmc_combination *x, int mpi_errno, bool result);
 
 #endif /* HWMC_ENTRY_COMBINATION_H_INCLUDED */

@@ -9,35 +9,42 @@
 
 #include "../process/mpich.h"
 
-/* For each rank `count` elements, then their place: what the vector forms want. NULL: no memory. */
-static MPI_Aint *counts_alike(MPI_Aint count, int ranks)
+/* What the vector forms want, of the root alone: for each rank `count` elements, then their
+ * place. */
+static int make_counts(MPI_Aint count, int root, const MPIR_Comm *comm, MPI_Aint **counts)
 {
-    const size_t p = (size_t) ranks;
-    MPI_Aint *counts = MPL_malloc(2 * p * sizeof(*counts), MPL_MEM_COLL);
+    const MPI_Aint p = comm->local_size;
+    int mpi_errno = MPI_SUCCESS;
 
-    for (size_t i = 0; counts && i < p; i++) {
-        counts[i] = count;
-        counts[p + i] = (MPI_Aint) i * count;
+    *counts = NULL;
+    if (comm->rank != root)
+        return MPI_SUCCESS;
+    *counts = MPL_malloc(2 * (size_t) p * sizeof(**counts), MPL_MEM_COLL);
+    MPIR_ERR_CHKANDJUMP(!*counts, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    for (MPI_Aint i = 0; i < p; i++) {
+        (*counts)[i] = count;
+        (*counts)[p + i] = i * count;
     }
-    return counts;
+
+fn_fail:
+    return mpi_errno;
+}
+
+static const MPI_Aint *places(const MPI_Aint *counts, const MPIR_Comm *comm)
+{
+    return counts ? counts + comm->local_size : NULL;
 }
 
 static int gather(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype, void *recvbuf,
                   MPI_Aint recvcount, MPI_Datatype recvtype, int root, MPIR_Comm *comm)
 {
-    const int p = comm->local_size;
-    MPI_Aint *counts = NULL;
-    int mpi_errno = MPI_SUCCESS;
+    MPI_Aint *counts;
+    int mpi_errno = make_counts(recvcount, root, comm, &counts);
 
-    if (comm->rank == root) {
-        counts = counts_alike(recvcount, p);
-        MPIR_ERR_CHKANDJUMP(!counts, mpi_errno, MPI_ERR_OTHER, "**nomem");
-    }
-    mpi_errno = MPIR_Gatherv_allcomm_linear(sendbuf, sendcount, sendtype, recvbuf, counts,
-                                            counts ? counts + p : NULL, recvtype, root, comm,
-                                            HWMC_NO_ERRORS);
-
-fn_fail:
+    if (mpi_errno == MPI_SUCCESS)
+        mpi_errno =
+            MPIR_Gatherv_allcomm_linear(sendbuf, sendcount, sendtype, recvbuf, counts,
+                                        places(counts, comm), recvtype, root, comm, HWMC_NO_ERRORS);
     MPL_free(counts);
     return mpi_errno;
 }
@@ -51,19 +58,13 @@ int hwmc_direct_gather(const struct hwmc_vbuf *in, const struct hwmc_vbuf *out, 
 int hwmc_direct_scatter(const struct hwmc_vbuf *in, const struct hwmc_vbuf *out, int root,
                         MPIR_Comm *comm)
 {
-    const int p = comm->local_size;
-    MPI_Aint *counts = NULL;
-    int mpi_errno = MPI_SUCCESS;
+    MPI_Aint *counts;
+    int mpi_errno = make_counts(in->count, root, comm, &counts);
 
-    if (comm->rank == root) {
-        counts = counts_alike(in->count, p);
-        MPIR_ERR_CHKANDJUMP(!counts, mpi_errno, MPI_ERR_OTHER, "**nomem");
-    }
-    mpi_errno = MPIR_Scatterv_allcomm_linear(in->buffer, counts, counts ? counts + p : NULL,
-                                             in->type, out->buffer, out->count, out->type, root,
-                                             comm, HWMC_NO_ERRORS);
-
-fn_fail:
+    if (mpi_errno == MPI_SUCCESS)
+        mpi_errno = MPIR_Scatterv_allcomm_linear(in->buffer, counts, places(counts, comm), in->type,
+                                                 out->buffer, out->count, out->type, root, comm,
+                                                 HWMC_NO_ERRORS);
     MPL_free(counts);
     return mpi_errno;
 }
@@ -83,19 +84,10 @@ static void combine_all(const struct hwmc_shm_operation *o, char *vectors, size_
         hwmc_shm_operation_combine(o, sum, vectors + (size_t) i * bytes, sum, (uint32_t) bytes);
 }
 
-/* x's first operation error, which it forgets. */
-static int take_error(struct hwmc_combination *x)
-{
-    const int mpi_errno = x->operation.mpi_errno;
-
-    x->operation.mpi_errno = MPI_SUCCESS;
-    return mpi_errno;
-}
-
 int hwmc_direct_reduce(struct hwmc_combination *x, int root, MPIR_Comm *comm)
 {
     const size_t bytes = (size_t) x->count * x->operation.of.element;
-    const void *own = x->sendbuf == MPI_IN_PLACE ? x->recvbuf : x->sendbuf;
+    const void *own = hwmc_combination_own(x);
     const bool combines = comm->rank == root;
     const int p = comm->local_size;
     char *vectors = NULL;
@@ -111,7 +103,7 @@ int hwmc_direct_reduce(struct hwmc_combination *x, int root, MPIR_Comm *comm)
     if (combines) {
         combine_all(&x->operation.of, vectors, bytes, p);
         memcpy(x->recvbuf, vectors + (size_t) (p - 1) * bytes, bytes);
-        mpi_errno = take_error(x);
+        mpi_errno = hwmc_combination_error(x);
     }
 
 fn_fail:
@@ -123,7 +115,7 @@ int hwmc_direct_scan(struct hwmc_combination *x, bool exclusive, MPIR_Comm *comm
 {
     const int tag = exclusive ? MPIR_EXSCAN_TAG : MPIR_SCAN_TAG;
     const size_t bytes = (size_t) x->count * x->operation.of.element;
-    const void *own = x->sendbuf == MPI_IN_PLACE ? x->recvbuf : x->sendbuf;
+    const void *own = hwmc_combination_own(x);
     char *memory = MPL_malloc(MPL_MAX(bytes, 1), MPL_MEM_COLL);
     char *before = exclusive ? x->recvbuf : memory; /* what the ranks before have */
     char *sum = exclusive ? memory : x->recvbuf;    /* ... with this one's */
@@ -142,7 +134,7 @@ int hwmc_direct_scan(struct hwmc_combination *x, bool exclusive, MPIR_Comm *comm
         mpi_errno =
             MPIC_Send(sum, x->count, x->operation.type, comm->rank + 1, tag, comm, HWMC_NO_ERRORS);
     MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = take_error(x);
+    mpi_errno = hwmc_combination_error(x);
 
 fn_fail:
     MPL_free(memory);

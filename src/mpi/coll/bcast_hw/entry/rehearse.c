@@ -11,7 +11,7 @@
 #include "spread_reduce.h"
 #include "trial_call.h"
 
-static int run_way(struct hwmc_spread *s, enum hwmc_way way)
+int hwmc_run_way(struct hwmc_spread *s, enum hwmc_way way)
 {
     switch (way) {
         case HWMC_WAY_HWMC:
@@ -27,7 +27,7 @@ static int run_way(struct hwmc_spread *s, enum hwmc_way way)
 int hwmc_try_call(struct hwmc_spread *s, enum hwmc_way way, int *agreed)
 {
     const uint64_t begun = hwmc_trial_call_begin();
-    const int mpi_errno = run_way(s, way);
+    const int mpi_errno = hwmc_run_way(s, way);
 
     *agreed = hwmc_trial_call_end(s->comm, s->c, begun, mpi_errno);
     return mpi_errno;

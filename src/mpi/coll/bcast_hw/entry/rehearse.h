@@ -18,6 +18,9 @@
 /* No longer message is rehearsed: its result needs as much memory. Bytes. */
 #define HWMC_REHEARSE_MOST (16u << 20)
 
+/* Runs `s` that way; by MPICH as if hwmc were not there. MPICH's error code. */
+int hwmc_run_way(struct hwmc_spread *s, enum hwmc_way way);
+
 /* A call of a trial, of `s`, by that way: runs it. Returns MPICH's error code, and in *agreed that
  * of what ranks agree on after it. */
 int hwmc_try_call(struct hwmc_spread *s, enum hwmc_way way, int *agreed);

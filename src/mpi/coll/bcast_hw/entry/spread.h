@@ -46,9 +46,10 @@ struct hwmc_spread_ops {
     struct hwmc_combination *(*combines)(struct hwmc_spread *s, MPI_Aint *result);
     /* All of it by MPICH's own algorithm. MPICH's error code. */
     int (*by_mpich)(struct hwmc_spread *s);
-    /* Directly (core/model/collective.h), of a length that all know. MPICH's error code. NULL:
-     * there is no such way. */
+    /* Directly (core/model/collective.h), of what `fits_directly`, and a length that all know.
+     * MPICH's error code. Both NULL: there is no such way. */
     int (*directly)(struct hwmc_spread *s);
+    bool (*fits_directly)(const struct hwmc_spread *s);
     /* It is over, with this code of MPICH's. MPICH's error code: the one given, or the first that
      * was met. */
     int (*end)(struct hwmc_spread *s, int mpi_errno);

@@ -320,20 +320,19 @@ static int move_directly(struct hwmc_spread *s)
     }
 }
 
+static bool fits_directly(const struct hwmc_spread *s)
+{
+    const struct hwmc_spread_moves *m = (const struct hwmc_spread_moves *) s;
+
+    return m->pattern == HWMC_PATTERN_EACH ? m->in.buffer != MPI_IN_PLACE : s->root >= 0;
+}
+
 static const struct hwmc_spread_ops moves_ops = {.wins = moves_win,
                                                  .begin = begin_move,
                                                  .by_mpich = move_by_mpich,
                                                  .directly = move_directly,
+                                                 .fits_directly = fits_directly,
                                                  .end = end_move};
-
-/* Of an allgather, and of an alltoall in place. */
-static const struct hwmc_spread_ops indirect_ops = {
-    .wins = moves_win, .begin = begin_move, .by_mpich = move_by_mpich, .end = end_move};
-
-static bool has_direct_way(const struct hwmc_spread_moves *m)
-{
-    return m->pattern == HWMC_PATTERN_EACH ? m->in.buffer != MPI_IN_PLACE : m->spread.root >= 0;
-}
 
 static enum hwmc_coll coll_of(const struct hwmc_spread_moves *m)
 {
@@ -371,11 +370,11 @@ static MPI_Aint init_moves(struct hwmc_spread *s, enum hwmc_pattern pattern,
 {
     struct hwmc_spread_moves *m = (struct hwmc_spread_moves *) s;
 
+    s->ops = &moves_ops;
     m->pattern = pattern;
     s->root = root;
     m->in = *in;
     m->out = *out;
-    s->ops = has_direct_way(m) ? &moves_ops : &indirect_ops;
     s->coll = coll_of(m);
     s->commutative = true; /* nothing is combined */
     s->tries = HWMC_TRIES_CALLS;

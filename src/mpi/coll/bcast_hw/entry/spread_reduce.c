@@ -248,25 +248,25 @@ static int reduce_directly(struct hwmc_spread *s)
     return hwmc_direct_reduce(&((struct hwmc_spread_reduce *) s)->x, s->root, s->comm);
 }
 
-static const struct hwmc_spread_ops direct_ops = {.fits = reduce_fits,
-                                                  .begin = begin_reduce,
-                                                  .combines = reduce_combines,
-                                                  .by_mpich = reduce_by_mpich,
-                                                  .directly = reduce_directly,
-                                                  .end = end_reduce};
+/* Not an allreduce or a barrier. */
+static bool reduce_fits_directly(const struct hwmc_spread *s)
+{
+    return s->root >= 0 && hwmc_direct_combines(&((const struct hwmc_spread_reduce *) s)->x);
+}
 
-/* Of an allreduce, a barrier, and a reduce that cannot go directly. */
 static const struct hwmc_spread_ops reduce_ops = {.fits = reduce_fits,
                                                   .begin = begin_reduce,
                                                   .combines = reduce_combines,
                                                   .by_mpich = reduce_by_mpich,
+                                                  .directly = reduce_directly,
+                                                  .fits_directly = reduce_fits_directly,
                                                   .end = end_reduce};
 
 void hwmc_spread_reduce_init(struct hwmc_spread_reduce *r, const void *sendbuf, void *recvbuf,
                              MPI_Aint count, MPI_Datatype datatype, MPI_Op op, int root)
 {
     hwmc_combination_init(&r->x, sendbuf, recvbuf, count, datatype, op);
-    r->spread.ops = root >= 0 && hwmc_direct_combines(&r->x) ? &direct_ops : &reduce_ops;
+    r->spread.ops = &reduce_ops;
     r->spread.coll = root < 0 ? HWMC_COLL_ALLREDUCE : HWMC_COLL_REDUCE;
     r->spread.commutative = r->x.operation.of.commutative;
     r->spread.tries = hwmc_combination_tries(&r->x);

@@ -214,18 +214,17 @@ static int scan_directly(struct hwmc_spread *s)
     return hwmc_direct_scan(&r->x, r->exclusive, s->comm);
 }
 
-static const struct hwmc_spread_ops direct_ops = {.fits = scan_fits,
-                                                  .begin = begin_scan,
-                                                  .combines = scan_combines,
-                                                  .by_mpich = scan_by_mpich,
-                                                  .directly = scan_directly,
-                                                  .end = end_scan};
+static bool scan_fits_directly(const struct hwmc_spread *s)
+{
+    return hwmc_direct_combines(&((const struct hwmc_spread_scan *) s)->x);
+}
 
-/* Of one that cannot go directly. */
 static const struct hwmc_spread_ops scan_ops = {.fits = scan_fits,
                                                 .begin = begin_scan,
                                                 .combines = scan_combines,
                                                 .by_mpich = scan_by_mpich,
+                                                .directly = scan_directly,
+                                                .fits_directly = scan_fits_directly,
                                                 .end = end_scan};
 
 /* The bytes that it weighs. */
@@ -233,7 +232,7 @@ static MPI_Aint init_scan(struct hwmc_spread_scan *r, const void *sendbuf, void 
                           MPI_Aint count, MPI_Datatype datatype, MPI_Op op, bool exclusive)
 {
     hwmc_combination_init(&r->x, sendbuf, recvbuf, count, datatype, op);
-    r->spread.ops = hwmc_direct_combines(&r->x) ? &direct_ops : &scan_ops;
+    r->spread.ops = &scan_ops;
     r->spread.coll = HWMC_COLL_SCAN;
     r->spread.commutative = r->x.operation.of.commutative;
     r->spread.tries = hwmc_combination_tries(&r->x);

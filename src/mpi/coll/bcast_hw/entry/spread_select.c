@@ -55,6 +55,12 @@ static bool is_expected_fastest(const struct hwmc_spread *s, const struct hwmc_c
     return most > 1 && s->ops->wins ? s->ops->wins(s, most) : hwmc_spread_is_ours(c);
 }
 
+static bool can_go_directly(const struct hwmc_spread *s)
+{
+    return s->ops->directly && s->ops->fits_directly(s) &&
+           hwmc_coll_direct_fits(s->coll, (uint64_t) s->comm->local_size, s->length);
+}
+
 /* NULL: it is not tried. */
 static struct hwmc_trials_entry *make_trial(const struct hwmc_spread *s,
                                             const struct hwmc_coll_case *c, enum hwmc_way used)
@@ -68,7 +74,7 @@ static struct hwmc_trials_entry *make_trial(const struct hwmc_spread *s,
         return NULL;
     cost[HWMC_WAY_HWMC] = hwmc_coll_ours_ns(hwmc_network_now(), c);
     cost[HWMC_WAY_MPICH] = hwmc_coll_mpich_ns(hwmc_network_now(), c);
-    if (s->ops->directly)
+    if (can_go_directly(s))
         cost[HWMC_WAY_DIRECT] = hwmc_coll_direct_ns(hwmc_network_now(), c);
     return hwmc_trials_make(s->comm, s->c, key_of(s), cost, used);
 }
@@ -88,13 +94,6 @@ static enum hwmc_way fastest_way(const struct hwmc_spread *s, const struct hwmc_
     return s->c->leader_group[0].state == HWMC_LEADER_GROUP_BROKEN ? HWMC_WAY_HWMC : way;
 }
 
-/* Variable or file may say so where it cannot be. */
-static bool can_go_directly(const struct hwmc_spread *s)
-{
-    return s->ops->directly &&
-           hwmc_coll_direct_fits(s->coll, (uint64_t) s->comm->local_size, s->length);
-}
-
 enum hwmc_way hwmc_spread_way(const struct hwmc_spread *s)
 {
     const struct hwmc_coll_case c = hwmc_spread_case(s);
@@ -102,8 +101,8 @@ enum hwmc_way hwmc_spread_way(const struct hwmc_spread *s)
 
     if ((!s->ops->fits || s->ops->fits(s)) && !hwmc_spread_is_said(&c, &way))
         way = fastest_way(s, &c);
-    if (way == HWMC_WAY_DIRECT && !can_go_directly(s))
-        way = HWMC_WAY_MPICH; /* which is direct itself where parts are not alike */
+    if (way == HWMC_WAY_DIRECT && !can_go_directly(s)) /* as variable or file may say */
+        way = HWMC_WAY_MPICH;                          /* direct itself where parts are unlike */
     hwmc_note_spread(way == HWMC_WAY_HWMC);
     return way;
 }

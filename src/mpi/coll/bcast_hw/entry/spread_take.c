@@ -15,7 +15,7 @@ static bool take_way(struct hwmc_spread *s, enum hwmc_way way, int *mpi_errno)
 {
     if (way == HWMC_WAY_MPICH)
         return false;
-    *mpi_errno = way == HWMC_WAY_HWMC ? hwmc_spread_run(s) : s->ops->directly(s);
+    *mpi_errno = hwmc_run_way(s, way);
     return true;
 }
 

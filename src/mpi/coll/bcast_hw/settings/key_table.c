@@ -49,28 +49,24 @@ _Static_assert(sizeof(enum hwmc_set_copy) == sizeof(int) &&
     RUNS " ranges: hwmc's along a tree of ranges of hosts. trees: along two trees, part by part; " \
          "not of an operation that does not commute. chain: along a chain, part by part."
 
+#define BLOCKING " Calls that do not block go as auto has it."
 #define DIRECT                                                                                     \
-    " direct: MPICH's by which each block is one message from process to process; calls that do "  \
-    "not block go as auto has it."
-#define MOVES RUNS DIRECT
-#define SCANS                                                                                      \
-    " direct: along a chain of ranks, by MPICH's messages; calls that do not block go as auto "    \
-    "has "                                                                                         \
-    "it."
+    " direct: MPICH's by which each block is one message from process to process." BLOCKING
+#define CHAINED " direct: along a chain of ranks, by MPICH's messages." BLOCKING
 
 static const struct hwmc_key algorithm_keys[] = {
     RUNNER(LIMIT, "all", 3, RUNS " Of all collectives below that say auto."),
     RUNNER(BARRIER, "barrier", 3, RUNS),
     RUNNER(REDUCE, "reduce", 7, REDUCES DIRECT, "ranges", "trees", "chain", "direct"),
     RUNNER(ALLREDUCE, "allreduce", 6, REDUCES, "ranges", "trees", "chain"),
-    RUNNER(GATHER, "gather", 4, MOVES " Also of gatherv.", "direct"),
-    RUNNER(SCATTER, "scatter", 4, MOVES " Also of scatterv.", "direct"),
+    RUNNER(GATHER, "gather", 4, RUNS DIRECT " Also of gatherv.", "direct"),
+    RUNNER(SCATTER, "scatter", 4, RUNS DIRECT " Also of scatterv.", "direct"),
     RUNNER(ALLGATHER, "allgather", 3, RUNS " Also of allgatherv."),
-    RUNNER(ALLTOALL, "alltoall", 4, MOVES, "direct"),
+    RUNNER(ALLTOALL, "alltoall", 4, RUNS DIRECT, "direct"),
     RUNNER(ALLTOALLV, "alltoallv", 3, RUNS " auto, and alltoall says something else: that."),
     RUNNER(ALLTOALLW, "alltoallw", 3, RUNS " auto, and alltoallv says something else: that."),
     RUNNER(REDUCE_SCATTER, "reduce_scatter", 3, RUNS " Also of reduce_scatter_block."),
-    RUNNER(SCAN, "scan", 4, RUNS SCANS " Also of exscan.", "direct"),
+    RUNNER(SCAN, "scan", 4, RUNS CHAINED " Also of exscan.", "direct"),
 };
 
 static const struct hwmc_key tune_keys[] = {

@@ -190,7 +190,7 @@ enum hwmc_way hwmc_coll_way(const struct hwmc_network *net, const struct hwmc_co
     const bool rooted = c->coll == HWMC_COLL_GATHER || c->coll == HWMC_COLL_SCATTER;
     uint64_t ns;
 
-    if (rooted && c->bytes != HWMC_LENGTH_UNKNOWN && net->mbit > 0) {
+    if (rooted && c->bytes != HWMC_LENGTH_UNKNOWN) {
         ns = ours ? hwmc_coll_ours_ns(net, c) : hwmc_coll_mpich_ns(net, c);
         if (hwmc_coll_direct_ns(net, c) <= ns && ns != UINT64_MAX)
             return HWMC_WAY_DIRECT;

@@ -78,7 +78,7 @@ enum hwmc_coll {
         HWMC_COLL_LIMIT
 };
 
-/* Who runs a collective over hosts, and how. */
+/* The ways of a collective over hosts. */
 enum hwmc_way {
     HWMC_WAY_HWMC,
     HWMC_WAY_MPICH, /* as MPICH chooses */

@@ -52,8 +52,8 @@ struct hwmc_trial {
     uint64_t cost[HWMC_TRIAL_WAYS]; /* ns of a call: predicted, then agreed; NO_WAY */
     uint64_t agreement;             /* ns that one takes, as predicted */
     uint64_t taken;                 /* ns: by the calls since the last trial */
-    uint64_t price;                 /* ns: what they must have taken before the next one */
     uint32_t calls;                 /* ... which were so many, or HWMC_TRIAL_FIRST */
+    uint64_t price;                 /* ns: what they must have taken before the next trial */
     uint32_t trials;                /* that are over */
     uint32_t used;                  /* the way in use */
     bool beside;                    /* calls of a trial are made beside the program's */

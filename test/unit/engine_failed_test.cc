@@ -145,6 +145,25 @@ TEST(EngineGone, NobodyNeedsWhoIsGoneToGetToKnow)
     }
 }
 
+// Each sends control by a rail of its own, and the finder's is the one that is silent.
+TEST(EngineGone, LostGoesByALaneOfEachRail)
+{
+    for (auto [finder, lost] : pairs_of(5)) {
+        mem::Net net(5, 64 << 20, 40 + 100, 1 << 20, 2);
+        Groups g;
+
+        net.lanes_on({0, 1});
+        g = net.group(first(5), with_trees());
+        net.settle();
+        net.lane(finder, 0).silent = net.lane(finder, 1).silent = true;
+        for (auto *e : net.engines)
+            hwmc_engine_alert(e, true);
+        hwmc_group_on_failed(g[finder], lost, 1);
+        net.settle();
+        expect_lost(g, lost, finder, lost);
+    }
+}
+
 TEST(EngineGone, EveryMemberGetsToKnowDuringSetup)
 {
     mem::Net net(5);
@@ -168,7 +187,8 @@ TEST(EngineGone, WhoSpeaksToABrokenGroupIsTold)
     hwmc_group_on_failed(g[1], 0, 1);
     hwmc_group_pump(g[1], net.now);
     EXPECT_TRUE(net.lanes[0]->in.empty()) << "there is nobody to tell";
-    g[1]->loss.finder = 0; // as if another had told
+    g[1]->loss.cut = false; // as if another had told
+    g[1]->loss.finder = 0;
     m.type = HWMC_MSG_SYNC_ASK;
     give(net, g[1], m, 0);
     ASSERT_EQ(1u, net.lanes[0]->in.size());

@@ -38,7 +38,7 @@ struct Members {
             EXPECT_EQ(HWMC_MSG_LOST, tx.type);
             EXPECT_EQ(kKey, tx.bid);
             EXPECT_NE(i, to);
-            EXPECT_FALSE(i == all[i].finder && to == all[i].rank) << "it cannot be reached";
+            EXPECT_FALSE(all[i].cut && to == all[i].rank) << "nothing goes to it";
             tx.peer = i;
             on_the_way.push_back({to, tx});
             sent++;
@@ -73,7 +73,7 @@ TEST(Notice, AllThatAreThereGetToKnow)
                         continue;
                     Members m(size, fanout, lost);
 
-                    hwmc_notice_on_found(&m.all[finder], lost, 5, HWMC_STAGE_SYNC, 3);
+                    hwmc_notice_on_found(&m.all[finder], lost, 5, true, HWMC_STAGE_SYNC, 3);
                     m.pump(finder);
                     m.run();
                     for (uint32_t i = 0; i < size; i++) {
@@ -90,13 +90,31 @@ TEST(Notice, AllThatAreThereGetToKnow)
                 }
 }
 
+// One rail of its host is silent, which all others need; messages go to it by another one.
+TEST(Notice, TheLostMemberGetsToKnowWhereMessagesGoToIt)
+{
+    for (uint32_t size = 2; size <= 9; size++)
+        for (uint32_t lost = 0; lost < size; lost++) {
+            Members m(size, 2, UINT32_MAX);
+
+            for (uint32_t i = 0; i < size; i++)
+                if (i != lost)
+                    hwmc_notice_on_found(&m.all[i], lost, 2, false, HWMC_STAGE_BLOCKS, 3);
+            for (uint32_t i = 0; i < size; i++)
+                m.pump(i);
+            m.run();
+            EXPECT_EQ(HWMC_NOTICE_TOLD, m.all[lost].phase);
+            EXPECT_EQ(lost, m.all[lost].rank);
+        }
+}
+
 TEST(Notice, TheFirstLossStands)
 {
     Members m(5, 2, UINT32_MAX);
     hwmc_msg msg = {};
 
-    hwmc_notice_on_found(&m.all[1], 2, 0, HWMC_STAGE_CAST, 3);
-    hwmc_notice_on_found(&m.all[1], 4, 1, HWMC_STAGE_TREES, 4);
+    hwmc_notice_on_found(&m.all[1], 2, 0, true, HWMC_STAGE_CAST, 3);
+    hwmc_notice_on_found(&m.all[1], 4, 1, true, HWMC_STAGE_TREES, 4);
     EXPECT_EQ(2u, m.all[1].rank);
     EXPECT_EQ(3u, m.all[1].at);
     msg.type = HWMC_MSG_LOST;
@@ -130,7 +148,7 @@ TEST(Notice, IsRepeatedToWhoSpeaks)
     Members m(5, 2, UINT32_MAX);
     hwmc_msg tx;
 
-    hwmc_notice_on_found(&m.all[1], 2, 0, HWMC_STAGE_CAST, 3);
+    hwmc_notice_on_found(&m.all[1], 2, 0, true, HWMC_STAGE_CAST, 3);
     EXPECT_TRUE(hwmc_notice_repeat(&m.all[1], 4, &tx));
     EXPECT_EQ(4u, tx.peer);
     EXPECT_EQ(2u, tx.lost.rank);

@@ -233,7 +233,8 @@ static void poll_rail(struct hwmc_engine *e, uint32_t rail)
 
 bool hwmc_engine_by_lanes(const struct hwmc_engine *e)
 {
-    return e->draining || e->measuring || e->wires.unflushed || e->groups.agenda.by_trees > 0;
+    return e->draining || e->measuring || e->alert || e->wires.unflushed ||
+           e->groups.agenda.by_trees > 0;
 }
 
 static bool flush_lanes(struct hwmc_engine *e)
@@ -248,6 +249,11 @@ static bool flush_lanes(struct hwmc_engine *e)
 void hwmc_engine_measuring(struct hwmc_engine *e, bool on)
 {
     e->measuring = on;
+}
+
+void hwmc_engine_alert(struct hwmc_engine *e, bool on)
+{
+    e->alert = on;
 }
 
 void hwmc_engine_rates(struct hwmc_engine *e, const uint32_t *mbit)

@@ -27,6 +27,7 @@ struct hwmc_engine {
     int events;        /* of the progress under way */
     bool draining;     /* no group follows; the lane is being flushed */
     bool measuring;    /* this process asks, or may be asked, how fast lanes are */
+    bool alert;        /* this process looks for hosts that have failed */
     uint64_t lanes_at; /* ns: when quiet lanes of rails are polled again */
     struct hwmc_dry dry[HWMC_ENGINE_SOURCES]; /* rails, then the lane, then lanes of rails */
     uint64_t found; /* sources at which the progress under way found something, a bit each */
@@ -51,6 +52,10 @@ void hwmc_engine_on_sent(void *e, uint64_t tag);
 
 /* While `on`, this process takes part in measuring: progress answers who asks. */
 void hwmc_engine_measuring(struct hwmc_engine *e, bool on);
+
+/* While `on`, lanes for trees are polled though nothing goes along trees: others may say by any of
+ * them what they have found. */
+void hwmc_engine_alert(struct hwmc_engine *e, bool on);
 
 /* Asks `peer` how fast the lanes to it are, one of each rail; measuring, on both. `brief`: 0, or
  * as hwmc_measure_start has it. The result is in e->measure once that is done. */
@@ -89,7 +94,8 @@ static inline bool hwmc_engine_active(const struct hwmc_engine *e)
 /* Asserts what the heads of its parts say. */
 void hwmc_engine_check(const struct hwmc_engine *e);
 
-/* A broadcast goes along trees here, or has left something in the lanes: cfg.lanes are polled. */
+/* cfg.lanes are polled: a broadcast goes along trees here, or has left something in the lanes, or
+ * anything else is expected there. */
 bool hwmc_engine_by_lanes(const struct hwmc_engine *e);
 
 /* No group follows: closes the ones that are left. */

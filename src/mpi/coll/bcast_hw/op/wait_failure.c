@@ -8,9 +8,10 @@
  * through others. Each host is represented by its first member.
  *
  * Which rails must answer follows from what is waited for: the one of the lane for control and
- * repair, and along trees and for long blocks those of their lanes as well. In resilient mode, and
- * where it is not known by which rail control goes, one rail is enough. Silence counts only of a
- * host that has answered by that rail some time: there may be a filter.
+ * repair, and along trees and for long blocks those of their lanes as well. That may change while a
+ * thread waits: the detector then begins anew. In resilient mode, and where it is not known by
+ * which rail control goes, one rail is enough. Silence counts only of a host that has answered by
+ * that rail some time: there may be a filter.
  */
 
 #include "wait_failure.h"
@@ -142,9 +143,28 @@ static bool begin(struct hwmc_wait_failure *p, struct hwmc_engine *e, const stru
         return false;
     }
     hwmc_detector_init(&call.detector, &cfg, now);
+    hwmc_engine_alert(e, true);
     call.owner = p;
     p->calls = true;
     return true;
+}
+
+static void end_probes(const struct hwmc_engine *e)
+{
+    for (uint32_t i = 0; i < HWMC_DETECTOR_PLACES; i++)
+        e->wires.cfg.probe->ops->end(e->wires.cfg.probe, i);
+}
+
+/* What is waited for may need other rails than before. */
+static void renew(struct hwmc_engine *e, const struct waited *w, uint64_t now)
+{
+    struct hwmc_detector_cfg cfg = call.detector.cfg;
+
+    cfg.must = must(e, w);
+    if (cfg.must == call.detector.cfg.must)
+        return;
+    end_probes(e);
+    hwmc_detector_init(&call.detector, &cfg, now);
 }
 
 /* Whether a member has failed. */
@@ -159,6 +179,7 @@ static bool look(struct hwmc_wait_failure *p, struct hwmc_engine *e, const struc
         p->wake = wake = now + hwmc_peer_timeout_ns() / HWMC_DETECTOR_PARTS + 1;
         return false;
     }
+    renew(e, w, now);
     hear(e);
     hwmc_detector_on_timer(&call.detector, now);
     if (hwmc_detector_failed(&call.detector, now, member, rails)) {
@@ -192,13 +213,13 @@ void hwmc_wait_failure_step(struct hwmc_wait_failure *p, struct hwmc_group *g)
 
 void hwmc_wait_failure_end(struct hwmc_wait_failure *p)
 {
-    const struct hwmc_engine *e = hwmc_process_engine();
+    struct hwmc_engine *e = hwmc_process_engine();
 
     wake = HWMC_NEVER;
     if (!p->calls)
         return;
-    for (uint32_t i = 0; i < HWMC_DETECTOR_PLACES; i++)
-        e->wires.cfg.probe->ops->end(e->wires.cfg.probe, i);
+    end_probes(e);
+    hwmc_engine_alert(e, false);
     MPL_free(call.member);
     call.member = NULL;
     call.owner = NULL;

@@ -37,7 +37,7 @@ static uint32_t num_neighbours(const struct hwmc_notice *n)
     return NEXT_CHILD + hwmc_tree_children(n->self, n->size, n->fanout);
 }
 
-void hwmc_notice_on_found(struct hwmc_notice *n, uint32_t member, uint32_t rails,
+void hwmc_notice_on_found(struct hwmc_notice *n, uint32_t member, uint32_t rails, bool cut,
                           enum hwmc_stage stage, uint64_t now)
 {
     if (n->phase != HWMC_NOTICE_QUIET)
@@ -47,6 +47,7 @@ void hwmc_notice_on_found(struct hwmc_notice *n, uint32_t member, uint32_t rails
     n->finder = n->self;
     hwmc_trace_note(HWMC_TRACE_FAILURE, member, "found", rails);
     n->rails = rails;
+    n->cut = cut;
     n->stage = stage;
     n->at = now;
 }
@@ -76,9 +77,7 @@ enum hwmc_verdict hwmc_notice_on_recv(struct hwmc_notice *n, const struct hwmc_m
 
 int hwmc_notice_repeat(const struct hwmc_notice *n, uint32_t member, struct hwmc_msg *tx)
 {
-    const bool lost_from_here = n->finder == n->self && n->rank == member;
-
-    if (member == n->self || lost_from_here)
+    if (member == n->self || (n->cut && n->rank == member))
         return 0;
     *tx = (struct hwmc_msg){
         .type = HWMC_MSG_LOST,
@@ -128,6 +127,7 @@ void hwmc_notice_check(const struct hwmc_notice *n)
 {
     assert(n->self < n->size && n->rank < n->size && n->finder < n->size);
     assert(n->stage < HWMC_STAGE_LIMIT);
+    assert(!n->cut || n->finder == n->self);
     assert(n->phase != HWMC_NOTICE_QUIET || n->next == 0);
     assert(n->phase != HWMC_NOTICE_TOLD || n->next == num_neighbours(n));
 }

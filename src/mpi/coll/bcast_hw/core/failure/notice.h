@@ -10,15 +10,22 @@
  *   QUIET --found here (core/failure/detector, a lane), or LOST came--> UNTOLD
  *   UNTOLD --LOST has gone to all neighbours--> TOLD
  *
+ * A connection may use one rail and the one back another rail. So LOST goes by a lane of each rail
+ * (hwmc_wires_tell): the rail by which its sender sends all else may be the one that is silent, and
+ * its receiver, which needs another one, would find nothing out.
+ *
  * LOST may come before its receiver has begun the group, and is dropped there. It is sent once more
  * (hwmc_notice_repeat) to who says anything by lane later, as that one will.
  *
  * Example, ring 0 1 2 3: nothing passes between 1 and 2, else all is well. 1 finds that out: LOST
  * to 0, which tells 3. 2, which would have found it out as well, hears of it from 3.
  *
+ * The lost member waits as well, and need not find out itself: it may need other rails than those
+ * that are silent. So who can send it messages all the same tells it too.
+ *
  * Invariants (hwmc_notice_check): the first loss stands; a member sends LOST once to each
  * neighbour, and once for each message that comes to it later, never for LOST, and never to the
- * member that it cannot reach itself.
+ * member to which nothing goes from here.
  */
 #ifndef HWMC_CORE_FAILURE_NOTICE_H_INCLUDED
 #define HWMC_CORE_FAILURE_NOTICE_H_INCLUDED
@@ -61,15 +68,16 @@ struct hwmc_notice {
     uint32_t finder;       /* the member that cannot reach it */
     uint32_t rails;        /* that its host is silent on, a bit each; 0: a lane told */
     enum hwmc_stage stage; /* in which the finder was */
+    bool cut;              /* nothing goes from here to that member, though it may to others */
     uint64_t at;           /* ns: when this rank got to know */
 };
 
 void hwmc_notice_init(struct hwmc_notice *n, uint32_t size, uint32_t self, uint32_t fanout,
                       uint64_t key);
 
-/* This rank cannot reach `member`, whose host is silent on `rails`; 0: a lane failed. It waits for
- * `stage`. Changes nothing where a loss is known. */
-void hwmc_notice_on_found(struct hwmc_notice *n, uint32_t member, uint32_t rails,
+/* This rank cannot reach `member`, whose host is silent on `rails`; 0: a lane failed. Messages go
+ * to it all the same if not `cut`. It waits for `stage`. Changes nothing where a loss is known. */
+void hwmc_notice_on_found(struct hwmc_notice *n, uint32_t member, uint32_t rails, bool cut,
                           enum hwmc_stage stage, uint64_t now);
 
 /* LOST is one that a member of a group of `size` may send. */

@@ -8,6 +8,7 @@
 
 #include <assert.h>
 
+#include "../../port/probe.h"
 #include "group.h"
 #include "groups.h"
 #include "group_impl.h"
@@ -46,11 +47,22 @@ static void break_up(struct hwmc_group *g)
         g->wires->cfg.show(g, false);
 }
 
+/* Whether the member's host is silent on some only of the rails that lanes go by. In resilient mode
+ * it is silent on all. */
+static bool hears_of_it(const struct hwmc_group *g, uint32_t silent)
+{
+    struct hwmc_probe *k = g->wires->cfg.probe;
+
+    return silent != 0 && k && !k->any &&
+           ((k->ops->control(k) | hwmc_wires_lane_rails(g->wires)) & ~silent) != 0;
+}
+
 static void note_lost(struct hwmc_group *g, uint32_t member, uint32_t rails)
 {
     if (!can_break(g))
         return;
-    hwmc_notice_on_found(&g->loss, member, rails, hwmc_group_stage(g), g->wires->now);
+    hwmc_notice_on_found(&g->loss, member, rails, !hears_of_it(g, rails), hwmc_group_stage(g),
+                         g->wires->now);
     break_up(g);
 }
 
@@ -84,7 +96,7 @@ void hwmc_group_on_told(struct hwmc_group *g, const struct hwmc_msg *msg)
 
 static void send_lost(struct hwmc_group *g, const struct hwmc_msg *tx)
 {
-    hwmc_wires_send(g->wires, g->world[tx->peer], &g->id, g->cfg.rank, tx, NULL, 0);
+    hwmc_wires_tell(g->wires, g->world[tx->peer], &g->id, g->cfg.rank, tx);
 }
 
 void hwmc_group_tell_again(struct hwmc_group *g, const struct hwmc_msg *msg)

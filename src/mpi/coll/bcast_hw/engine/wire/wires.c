@@ -57,11 +57,11 @@ void hwmc_wires_cast(struct hwmc_wires *w, uint64_t group, const struct hwmc_wir
         hwmc_rails_cast(&w->rails, group, id, src, msg, body, len);
 }
 
-void hwmc_wires_send(struct hwmc_wires *w, uint32_t world_rank, const struct hwmc_wire_id *id,
-                     uint32_t src, const struct hwmc_msg *msg, const void *body, uint32_t len)
+static int send_by(struct hwmc_wires *w, struct hwmc_lane *lane, uint32_t world_rank,
+                   const struct hwmc_wire_id *id, uint32_t src, const struct hwmc_msg *msg,
+                   const void *body, uint32_t len)
 {
     unsigned char head[HWMC_WIRE_HEAD], control[HWMC_WIRE_CONTROL_MAX];
-    struct hwmc_lane *lane = w->cfg.lane;
     void *payload = hwmc_wire_carries(msg->type) ? (void *) (uintptr_t) body : control;
     struct hwmc_wire_id named = *id;
 
@@ -69,8 +69,27 @@ void hwmc_wires_send(struct hwmc_wires *w, uint32_t world_rank, const struct hwm
         named.generation = 0;
     len = hwmc_wire_encode(head, &named, src, msg, payload, len);
     w->engine_counts->lane_messages_sent++;
-    if (lane->ops->send(lane, world_rank, head, sizeof(head), payload, len) != HWMC_OK)
+    return lane->ops->send(lane, world_rank, head, sizeof(head), payload, len);
+}
+
+void hwmc_wires_send(struct hwmc_wires *w, uint32_t world_rank, const struct hwmc_wire_id *id,
+                     uint32_t src, const struct hwmc_msg *msg, const void *body, uint32_t len)
+{
+    if (send_by(w, w->cfg.lane, world_rank, id, src, msg, body, len) != HWMC_OK)
         w->on_lost(w->ctx, world_rank);
+}
+
+void hwmc_wires_tell(struct hwmc_wires *w, uint32_t world_rank, const struct hwmc_wire_id *id,
+                     uint32_t src, const struct hwmc_msg *msg)
+{
+    hwmc_wires_send(w, world_rank, id, src, msg, NULL, 0);
+    for (uint32_t i = 0; i < w->cfg.num_far_lanes && i < w->cfg.num_rails; i++) {
+        struct hwmc_lane *lane = w->cfg.lanes[i];
+
+        if (hwmc_wires_is_lane_on(&w->cfg, i, 0) && lane->ops->ready(lane, world_rank) == HWMC_OK &&
+            send_by(w, lane, world_rank, id, src, msg, NULL, 0) == HWMC_OK)
+            w->unflushed = true;
+    }
 }
 
 bool hwmc_wires_send_from(struct hwmc_wires *w, uint32_t index, uint64_t tag, uint32_t world_rank,

@@ -142,6 +142,11 @@ void hwmc_wires_cast(struct hwmc_wires *w, uint64_t group, const struct hwmc_wir
 void hwmc_wires_send(struct hwmc_wires *w, uint32_t world_rank, const struct hwmc_wire_id *id,
                      uint32_t src, const struct hwmc_msg *msg, const void *body, uint32_t len);
 
+/* A short message by that lane and by one lane for trees of each rail: it comes if any of them
+ * still carries anything, and more than once if several do. */
+void hwmc_wires_tell(struct hwmc_wires *w, uint32_t world_rank, const struct hwmc_wire_id *id,
+                     uint32_t src, const struct hwmc_msg *msg);
+
 /* By lane `index` for trees; the body is borrowed until the lane says that `tag` is sent. False:
  * the peer cannot be reached, which is the caller's to tell (on_lost); nothing is borrowed. */
 bool hwmc_wires_send_from(struct hwmc_wires *w, uint32_t index, uint64_t tag, uint32_t world_rank,

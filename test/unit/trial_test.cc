@@ -16,7 +16,8 @@ extern "C" {
 namespace {
 
 constexpr uint64_t NO = HWMC_TRIAL_NO_WAY;
-constexpr uint32_t BLOCK = 1 + HWMC_TRIAL_CALLS;
+constexpr uint32_t FIRST = 1 + HWMC_TRIAL_FEW; // calls of a block in the first round
+constexpr uint32_t BLOCK = HWMC_TRIAL_WARM + HWMC_TRIAL_CALLS; // ... in later ones
 using Costs = std::array<uint64_t, HWMC_TRIAL_WAYS>;
 using Time = std::function<uint64_t(uint32_t rank, uint32_t way, uint32_t call)>;
 
@@ -27,11 +28,11 @@ struct Job {
     uint64_t taken = 0; // by the slowest, in all calls
 
     Job(uint32_t n, const Costs &predicted, uint32_t used, uint64_t agreement = 100,
-        bool beside = false)
+        hwmc_trial_kind kind = HWMC_TRIAL_OF_CALLS)
         : ranks(n)
     {
         for (hwmc_trial &t : ranks)
-            hwmc_trial_init(&t, predicted.data(), used, agreement, beside);
+            hwmc_trial_init(&t, predicted.data(), used, agreement, kind);
     }
 
     // One call; returns the way that it went.
@@ -91,8 +92,8 @@ Time always(const Costs &ns)
 
 TEST(Trial, BeginsWhenItIsPaidFor)
 {
-    // Two blocks by the other way take 800 longer each, and there are four agreements.
-    const uint64_t price = 2 * 4 * 200 + 4 * 100;
+    // Two blocks by the other way take so much longer, and there are four agreements.
+    const uint64_t price = (FIRST + BLOCK) * 200 + 4 * 100;
     Job j(2, {1000, 1200, NO}, 0);
     uint32_t first = 0;
 
@@ -107,7 +108,7 @@ TEST(Trial, BeginsWhenItIsPaidFor)
     Job dear(2, {100, 700, NO}, 0);
     for (first = 0; !dear.ranks[0].trying; first++)
         dear.call(always({100, 700, NO}));
-    EXPECT_EQ((2 * 4 * 600 + 4 * 100) / 100 + 1, first);
+    EXPECT_EQ(((FIRST + BLOCK) * 600 + 4 * 100) / 100 + 1, first);
 }
 
 TEST(Trial, GoesInBlocksAndTheFasterIsUsed)
@@ -119,9 +120,9 @@ TEST(Trial, GoesInBlocksAndTheFasterIsUsed)
     while (j.ended == 0)
         went.push_back(j.call(time));
     went.erase(went.begin(), went.begin() + HWMC_TRIAL_FIRST);
-    ASSERT_EQ(4 * BLOCK, went.size());
+    ASSERT_EQ(2 * FIRST + 2 * BLOCK, went.size());
     for (uint32_t i = 0; i < went.size(); i++)
-        EXPECT_EQ(i / BLOCK % 2, went[i]) << i;
+        EXPECT_EQ(i < 2 * FIRST ? i / FIRST : (i - 2 * FIRST) / BLOCK, went[i]) << i;
     EXPECT_EQ(4u, j.agreements);
     EXPECT_EQ(1u, j.used());
     EXPECT_EQ(1u, j.call(time));
@@ -133,15 +134,56 @@ TEST(Trial, WhoIsFarBehindIsLeftOut)
 {
     Job j(2, {1000, 1000, 1000}, 0);
 
-    j.finish(always({1000, 2100, 900}));
-    EXPECT_EQ(3u + 2u, j.agreements);
-    EXPECT_EQ(0u, j.used()) << "faster by less than an eighth";
+    j.finish(always({1000, 2100, 950}));
+    EXPECT_EQ(3u + 2u + 2u, j.agreements);
+    EXPECT_EQ(0u, j.used()) << "faster by less than a sixteenth";
     EXPECT_EQ(2100u, j.ranks[0].cost[1]);
 
     Job alone(2, {1000, 1000, NO}, 0);
     alone.finish(always({3000, 1000, NO}));
     EXPECT_EQ(2u, alone.agreements);
     EXPECT_EQ(1u, alone.used());
+
+    Job apart(2, {1000, 1000, NO}, 0);
+    apart.finish(always({1000, 1251, NO}));
+    EXPECT_EQ(4u, apart.agreements) << "not near enough for a third round";
+}
+
+// A system that has served another way is slow in the first calls: they select, but do not decide.
+TEST(Trial, SlowFirstCallsDoNotDecide)
+{
+    uint32_t last = HWMC_TRIAL_WAYS, run = 0;
+    Job j(1, {1000, 1000, NO}, 0);
+
+    j.finish([&](uint32_t, uint32_t way, uint32_t) -> uint64_t {
+        run = way == last ? run + 1 : 0;
+        last = way;
+        return way == 0 ? 1000 : run < HWMC_TRIAL_WARM ? 1900 : 700;
+    });
+    EXPECT_EQ(1u, j.used());
+    EXPECT_EQ(700u, j.ranks[0].cost[1]);
+}
+
+// Of calls that differ in length the way before stays, unless another one is better in all blocks.
+TEST(Trial, MixedLengthsDecideNothing)
+{
+    const uint32_t rounds = HWMC_TRIAL_FIRST + 2 * FIRST;
+    Job lucky(2, {1000, 1000, NO}, 0, 100, HWMC_TRIAL_OF_MIXED);
+    Job better(2, {1000, 1000, NO}, 0, 100, HWMC_TRIAL_OF_MIXED);
+    uint32_t last = 0;
+
+    // Most of the short calls come while the second way is tried.
+    lucky.finish([=](uint32_t, uint32_t way, uint32_t call) -> uint64_t {
+        return way == 0 || (call >= rounds && (call - rounds) / BLOCK == 3) ? 1000 : 600;
+    });
+    EXPECT_EQ(0u, lucky.used());
+    EXPECT_EQ(6u, lucky.agreements);
+    better.finish([&](uint32_t, uint32_t way, uint32_t call) -> uint64_t {
+        last = call;
+        return (way == 0 ? 1000 : 600) + call * 7 % 300;
+    });
+    EXPECT_EQ(1u, better.used());
+    EXPECT_EQ(rounds + 4 * BLOCK, last + 1) << "all rounds";
 }
 
 // The first call of a block does not count, and of two blocks the faster does.
@@ -150,14 +192,18 @@ TEST(Trial, OneSlowCallDoesNotDecide)
     Job j(2, {1000, 1000, NO}, 0);
 
     j.finish([](uint32_t, uint32_t way, uint32_t call) -> uint64_t {
-        const bool first = call < HWMC_TRIAL_FIRST || (call - HWMC_TRIAL_FIRST) % BLOCK == 0;
+        const uint32_t at = call - HWMC_TRIAL_FIRST;
+        const bool first = call < HWMC_TRIAL_FIRST || (at < 2 * FIRST && at % FIRST == 0);
 
-        return first ? 90000 : call == HWMC_TRIAL_FIRST + BLOCK + 2 ? 1900 : way == 1 ? 500 : 1000;
+        return first ? 90000 : at == 2 * FIRST + 2 * BLOCK - 1 ? 1200 : way == 1 ? 900 : 1000;
     });
+    EXPECT_EQ(6u, j.agreements);
     EXPECT_EQ(1u, j.used());
+    EXPECT_EQ(900u, j.ranks[0].cost[1]);
 }
 
-// Of long calls one is a block: what is much slower than it was predicted is called once.
+// Of long calls one is a block in the first round: what is much slower than it was predicted is
+// called once.
 TEST(Trial, LongCallsAreTriedOnce)
 {
     const Time time = always({100000, 500000, NO});
@@ -207,11 +253,11 @@ TEST(Trial, WhatIsPredictedFarSlowerIsNotTried)
     hwmc_trial t;
     const Costs far = {100, 801, NO}, near = {100, 800, NO}, ahead = {900, 100, NO};
 
-    hwmc_trial_init(&t, far.data(), 0, 100, false);
+    hwmc_trial_init(&t, far.data(), 0, 100, HWMC_TRIAL_OF_CALLS);
     EXPECT_FALSE(hwmc_trial_has_choice(&t));
-    hwmc_trial_init(&t, near.data(), 0, 100, false);
+    hwmc_trial_init(&t, near.data(), 0, 100, HWMC_TRIAL_OF_CALLS);
     EXPECT_TRUE(hwmc_trial_has_choice(&t));
-    hwmc_trial_init(&t, ahead.data(), 0, 100, false); // whatever is used stays a way
+    hwmc_trial_init(&t, ahead.data(), 0, 100, HWMC_TRIAL_OF_CALLS); // whatever is used stays a way
     EXPECT_TRUE(hwmc_trial_has_choice(&t));
 
     Job j(2, far, 0);
@@ -261,6 +307,7 @@ TEST(Trial, IsRepeatedAndSeldom)
 TEST(Trial, CostsAtMostAsMuchAgain)
 {
     std::mt19937 random(7);
+    const uint32_t third = 2 * BLOCK / HWMC_TRIAL_NEAR; // what is not paid for, in calls
 
     for (int n = 0; n < 200; n++) {
         const Costs real = {1000 + random() % 5000, 1000 + random() % 5000, 1000 + random() % 5000};
@@ -270,7 +317,8 @@ TEST(Trial, CostsAtMostAsMuchAgain)
 
         for (int i = 0; i < 3000; i++) {
             j.call(always(real));
-            ASSERT_LE(j.taken + j.agreements * 500, 2 * (j.calls + BLOCK) * real[best] + 500);
+            ASSERT_LE(j.taken + j.agreements * 500,
+                      2 * (j.calls + BLOCK) * real[best] + 500 + third * real[best] + 3 * 500);
         }
         EXPECT_EQ(best, j.used());
     }
@@ -280,12 +328,13 @@ TEST(Trial, CostsAtMostAsMuchAgain)
 TEST(Trial, BesideCallsThereIsOne)
 {
     const Costs ns = {1000, 900, NO};
-    Job j(2, ns, 0, 100, true);
+    const uint64_t price = (FIRST + BLOCK) * (1000 + 900 + 2 * 100) + 4 * 100;
+    Job j(2, ns, 0, 100, HWMC_TRIAL_BESIDE);
     uint32_t before = 0;
 
     for (; !j.ranks[0].trying; before++)
         j.call(always(ns));
-    EXPECT_EQ((2 * 4 * (1000 + 900 + 2 * 100) + 4 * 100 + 999) / 1000 + 1, before);
+    EXPECT_EQ((price + 999) / 1000 + 1, before);
     while (j.calls < 100000)
         j.call(always({1000, 500, NO}));
     EXPECT_EQ(1u, j.ended);

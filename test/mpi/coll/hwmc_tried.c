@@ -128,6 +128,8 @@ static int *counts, *displs;
 static int call_allgatherv(int root)
 {
     (void) root;
+    for (int r = 0; r < size; r++)
+        counts[r] = COUNT;
     MPI_Allgatherv(in, COUNT, MPI_INT, out, counts, displs, MPI_INT, comm);
     return are_parts(out, true);
 }
@@ -139,8 +141,79 @@ static int call_alltoall(int root)
     return are_parts(out, false);
 }
 
+/* Parts of other lengths in each call, of which none has more than COUNT elements. */
+static int turn; /* the call */
+static int *out_counts, *byte_displs;
+static MPI_Datatype *types;
+
+static int length(int from, int to)
+{
+    return (from * 7 + to * 3 + turn * 5) % (COUNT + 1);
+}
+
+static int is_part_of(const int *part, int from, int to, int num)
+{
+    for (int i = 0; i < COUNT; i++)
+        if (part[i] != (i < num ? value(from, to, i) : -1))
+            return 0;
+    return 1;
+}
+
+static int call_gatherv(int root)
+{
+    int ok = 1;
+
+    for (int r = 0; r < size; r++)
+        out_counts[r] = length(r, 0);
+    MPI_Gatherv(in, length(rank, 0), MPI_INT, out, out_counts, displs, MPI_INT, root, comm);
+    for (int r = 0; rank == root && r < size; r++)
+        ok &= is_part_of(out + r * COUNT, r, 0, out_counts[r]);
+    return ok;
+}
+
+static int call_scatterv(int root)
+{
+    for (int r = 0; r < size; r++)
+        out_counts[r] = length(root, r);
+    MPI_Scatterv(in, out_counts, displs, MPI_INT, out, length(root, rank), MPI_INT, root, comm);
+    return is_part_of(out, root, rank, length(root, rank));
+}
+
+static int are_parts_of(void)
+{
+    int ok = 1;
+
+    for (int r = 0; r < size; r++)
+        ok &= is_part_of(out + r * COUNT, r, rank, length(r, rank));
+    return ok;
+}
+
+static int call_alltoallv(int root)
+{
+    (void) root;
+    for (int r = 0; r < size; r++) {
+        counts[r] = length(rank, r);
+        out_counts[r] = length(r, rank);
+    }
+    MPI_Alltoallv(in, counts, displs, MPI_INT, out, out_counts, displs, MPI_INT, comm);
+    return are_parts_of();
+}
+
+static int call_alltoallw(int root)
+{
+    (void) root;
+    for (int r = 0; r < size; r++) {
+        counts[r] = length(rank, r);
+        out_counts[r] = length(r, rank);
+    }
+    MPI_Alltoallw(in, counts, byte_displs, types, out, out_counts, byte_displs, types, comm);
+    return are_parts_of();
+}
+
 static int call_reduce_scatter(int root)
 {
+    for (int r = 0; r < size; r++)
+        counts[r] = COUNT;
     if (root % 2 == 0)
         MPI_Reduce_scatter(in, out, counts, MPI_INT, MPI_SUM, comm);
     else
@@ -200,6 +273,8 @@ static const struct kind {
     {"reduce", call_reduce},       {"allreduce", call_allreduce},
     {"gather", call_gather},       {"scatter", call_scatter},
     {"allgather", call_allgather}, {"allgatherv", call_allgatherv},
+    {"gatherv", call_gatherv},     {"scatterv", call_scatterv},
+    {"alltoallv", call_alltoallv}, {"alltoallw", call_alltoallw},
     {"alltoall", call_alltoall},   {"reduce_scatter", call_reduce_scatter},
     {"scan", call_scan},           {"reals", call_of_reals},
     {"own", call_of_own},
@@ -230,6 +305,7 @@ static int call_kind(int call, const struct kind *k)
 {
     int ok;
 
+    turn = call;
     fill();
     if (call % 16 == 0 && rank == call / 16 % size)
         hwtest_compute(1e-3);
@@ -274,14 +350,18 @@ static void begin(void)
     again_data = malloc(COUNT * sizeof(int));
     counts = malloc((size_t) size * sizeof(int));
     displs = malloc((size_t) size * sizeof(int));
+    out_counts = malloc((size_t) size * sizeof(int));
+    byte_displs = malloc((size_t) size * sizeof(int));
+    types = malloc((size_t) size * sizeof(*types));
     reals = malloc(COUNT * sizeof(double));
     sums = calloc(COUNT, sizeof(double));
     for (int i = 0; i < COUNT; i++)
         reals[i] = 1.0 / (rank * COUNT + i + 3);
     MPI_Op_create(add, 1, &own_sum);
     for (int r = 0; r < size; r++) {
-        counts[r] = COUNT;
         displs[r] = r * COUNT;
+        byte_displs[r] = r * COUNT * (int) sizeof(int);
+        types[r] = MPI_INT;
     }
     fill();
     memcpy(again_data, in, COUNT * sizeof(int));
@@ -300,6 +380,9 @@ static void end(void)
     free(again_data);
     free(counts);
     free(displs);
+    free(out_counts);
+    free(byte_displs);
+    free(types);
     free(reals);
     free(sums);
     MPI_Op_free(&own_sum);

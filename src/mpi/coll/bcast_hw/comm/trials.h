@@ -45,7 +45,7 @@ struct hwmc_trials_key {
     enum hwmc_coll coll; /* HWMC_COLL_LIMIT: a broadcast */
     enum hwmc_tries tries;
     bool commutative;
-    uint64_t bytes;
+    uint64_t bytes; /* HWMC_LENGTH_UNKNOWN: any */
 };
 
 struct hwmc_trials_entry {

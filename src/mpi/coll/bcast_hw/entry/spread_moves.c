@@ -281,12 +281,39 @@ static bool moves_win(const struct hwmc_spread *s, uint32_t most)
            !hwmc_model_is_long(net, (uint64_t) most * most * s->length);
 }
 
-/* Only of what has a length that all ranks know: parts that are alike, but in an allgather. */
+/* Parts that may differ in length. */
+static int move_v_by_mpich(struct hwmc_spread *s)
+{
+    struct hwmc_spread_moves *m = (struct hwmc_spread_moves *) s;
+    const struct hwmc_vbuf *in = &m->in, *out = &m->out;
+
+    switch (m->pattern) {
+        case HWMC_PATTERN_TO_ROOT:
+            return MPIR_Gatherv(in->buffer, in->count, in->type, out->buffer, out->counts,
+                                out->displs, out->type, s->root, s->comm, HWMC_NO_ERRORS);
+        case HWMC_PATTERN_FROM_ROOT:
+            return MPIR_Scatterv(in->buffer, in->counts, in->displs, in->type, out->buffer,
+                                 out->count, out->type, s->root, s->comm, HWMC_NO_ERRORS);
+        case HWMC_PATTERN_SAME:
+            return MPIR_Allgatherv(in->buffer, in->count, in->type, out->buffer, out->counts,
+                                   out->displs, out->type, s->comm, HWMC_NO_ERRORS);
+        default:
+            if (out->types)
+                return MPIR_Alltoallw(in->buffer, in->counts, in->displs, in->types, out->buffer,
+                                      out->counts, out->displs, out->types, s->comm,
+                                      HWMC_NO_ERRORS);
+            return MPIR_Alltoallv(in->buffer, in->counts, in->displs, in->type, out->buffer,
+                                  out->counts, out->displs, out->type, s->comm, HWMC_NO_ERRORS);
+    }
+}
+
 static int move_by_mpich(struct hwmc_spread *s)
 {
     struct hwmc_spread_moves *m = (struct hwmc_spread_moves *) s;
     const struct hwmc_vbuf *in = &m->in, *out = &m->out;
 
+    if (in->unlike || out->unlike)
+        return move_v_by_mpich(s);
     switch (m->pattern) {
         case HWMC_PATTERN_TO_ROOT:
             return MPIR_Gather(in->buffer, in->count, in->type, out->buffer, out->count, out->type,
@@ -295,9 +322,6 @@ static int move_by_mpich(struct hwmc_spread *s)
             return MPIR_Scatter(in->buffer, in->count, in->type, out->buffer, out->count, out->type,
                                 s->root, s->comm, HWMC_NO_ERRORS);
         case HWMC_PATTERN_SAME:
-            if (out->counts)
-                return MPIR_Allgatherv(in->buffer, in->count, in->type, out->buffer, out->counts,
-                                       out->displs, out->type, s->comm, HWMC_NO_ERRORS);
             return MPIR_Allgather(in->buffer, in->count, in->type, out->buffer, out->count,
                                   out->type, s->comm, HWMC_NO_ERRORS);
         default:

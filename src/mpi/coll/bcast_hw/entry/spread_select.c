@@ -13,6 +13,9 @@
 #include "../settings/settings.h"
 #include "../stats/counters.h"
 
+#define UNKNOWN_AS                                                                                 \
+    1024u /* bytes: for what a trial of calls of any length is expected to take, all ways alike */
+
 static struct hwmc_coll_case case_of(const struct hwmc_spread *s, uint32_t members,
                                      const struct hwmc_shape *shape)
 {
@@ -65,17 +68,19 @@ static bool can_go_directly(const struct hwmc_spread *s)
 static struct hwmc_trials_entry *make_trial(const struct hwmc_spread *s,
                                             const struct hwmc_coll_case *c, enum hwmc_way used)
 {
-    const uint64_t most = s->tries == HWMC_TRIES_BESIDE ? HWMC_REHEARSE_MOST : UINT64_MAX - 1;
+    const uint64_t most = s->tries == HWMC_TRIES_BESIDE ? HWMC_REHEARSE_MOST : UINT64_MAX;
+    struct hwmc_coll_case of = *c;
     uint64_t cost[HWMC_TRIAL_WAYS] = {HWMC_TRIAL_NO_WAY, HWMC_TRIAL_NO_WAY, HWMC_TRIAL_NO_WAY};
 
     MPL_COMPILE_TIME_ASSERT(HWMC_WAY_DIRECT + 1 == HWMC_TRIAL_WAYS);
-    /* HWMC_LENGTH_UNKNOWN is more. */
+    if (of.bytes == HWMC_LENGTH_UNKNOWN)
+        of.bytes = UNKNOWN_AS;
     if (!hwmc_settings.tune.trials || s->tries == HWMC_TRIES_NOTHING || s->length > most)
         return NULL;
-    cost[HWMC_WAY_HWMC] = hwmc_coll_ours_ns(hwmc_network_now(), c);
-    cost[HWMC_WAY_MPICH] = hwmc_coll_mpich_ns(hwmc_network_now(), c);
+    cost[HWMC_WAY_HWMC] = hwmc_coll_ours_ns(hwmc_network_now(), &of);
+    cost[HWMC_WAY_MPICH] = hwmc_coll_mpich_ns(hwmc_network_now(), &of);
     if (can_go_directly(s))
-        cost[HWMC_WAY_DIRECT] = hwmc_coll_direct_ns(hwmc_network_now(), c);
+        cost[HWMC_WAY_DIRECT] = hwmc_coll_direct_ns(hwmc_network_now(), &of);
     return hwmc_trials_make(s->comm, s->c, key_of(s), cost, used);
 }
 

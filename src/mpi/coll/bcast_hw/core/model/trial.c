@@ -19,17 +19,23 @@ static uint64_t product_of(uint64_t a, uint64_t b)
     return b > 0 && a > UINT64_MAX / b ? UINT64_MAX : a * b;
 }
 
-/* Calls of a block, and those of them that count. */
-static uint32_t counted_calls(const struct hwmc_trial *t)
+/* Calls of a block in this round, and those of them that count. */
+static uint32_t counted_calls(const struct hwmc_trial *t, uint32_t round)
 {
     const bool is_long = t->cost[t->used] >= product_of(t->agreement, HWMC_TRIAL_LONG);
 
-    return is_long && t->agreement > 0 ? 1 : HWMC_TRIAL_CALLS;
+    if (round > 0)
+        return HWMC_TRIAL_CALLS;
+    return is_long && t->agreement > 0 ? 1 : HWMC_TRIAL_FEW;
 }
 
-static uint32_t block_calls(const struct hwmc_trial *t)
+static uint32_t block_calls(const struct hwmc_trial *t, uint32_t round)
 {
-    return counted_calls(t) > 1 ? 1 + HWMC_TRIAL_CALLS : 1;
+    const uint32_t counted = counted_calls(t, round);
+
+    if (round > 0)
+        return HWMC_TRIAL_WARM + counted;
+    return counted > 1 ? 1 + counted : 1;
 }
 
 /* What a call by way `w` takes: beside the program's with the barrier before it; of the first trial
@@ -38,7 +44,7 @@ static uint64_t call_price(const struct hwmc_trial *t, uint32_t w)
 {
     const uint64_t known = t->trials > 0 ? 0 : t->cost[t->used];
 
-    if (t->beside)
+    if (t->kind == HWMC_TRIAL_BESIDE)
         return sum_of(t->cost[w], t->agreement);
     return t->cost[w] > known ? t->cost[w] - known : 0;
 }
@@ -46,25 +52,25 @@ static uint64_t call_price(const struct hwmc_trial *t, uint32_t w)
 /* What calls must have taken before the next trial. */
 static uint64_t trial_price(const struct hwmc_trial *t)
 {
+    const uint32_t calls = block_calls(t, 0) + block_calls(t, 1);
     uint64_t price = 0;
 
     for (uint32_t w = 0; w < HWMC_TRIAL_WAYS; w++)
         if (t->cost[w] != HWMC_TRIAL_NO_WAY)
-            price =
-                sum_of(price, sum_of(product_of(call_price(t, w), block_calls(t)), t->agreement));
-    price = product_of(price, HWMC_TRIAL_ROUNDS);
+            price = sum_of(
+                price, sum_of(product_of(call_price(t, w), calls), product_of(t->agreement, 2)));
     for (uint32_t i = 0; i < t->trials; i++)
         price = product_of(price, HWMC_TRIAL_DEARER);
     return price;
 }
 
 void hwmc_trial_init(struct hwmc_trial *t, const uint64_t cost[HWMC_TRIAL_WAYS], uint32_t used,
-                     uint64_t agreement, bool beside)
+                     uint64_t agreement, enum hwmc_trial_kind kind)
 {
     uint64_t least = HWMC_TRIAL_NO_WAY;
 
     assert(used < HWMC_TRIAL_WAYS && cost[used] != HWMC_TRIAL_NO_WAY);
-    *t = (struct hwmc_trial){.used = used, .agreement = agreement, .beside = beside};
+    *t = (struct hwmc_trial){.used = used, .agreement = agreement, .kind = kind};
     for (uint32_t w = 0; w < HWMC_TRIAL_WAYS; w++)
         least = cost[w] < least ? cost[w] : least;
     for (uint32_t w = 0; w < HWMC_TRIAL_WAYS; w++)
@@ -82,39 +88,67 @@ bool hwmc_trial_has_choice(const struct hwmc_trial *t)
     return false;
 }
 
-/* The first way from `from` on that has a block in this round; HWMC_TRIAL_WAYS: none. */
-static uint32_t next_way(const struct hwmc_trial *t, uint32_t from)
+static bool was_tried(const struct hwmc_trial *t, uint32_t way)
 {
-    uint64_t least = HWMC_TRIAL_NO_WAY;
-    uint32_t w = from;
-
-    for (uint32_t i = 0; i < HWMC_TRIAL_WAYS; i++)
-        least = t->block[i] < least ? t->block[i] : least;
-    while (w < HWMC_TRIAL_WAYS && (t->cost[w] == HWMC_TRIAL_NO_WAY ||
-                                   (t->round > 0 && t->block[w] > product_of(least, 2))))
-        w++;
-    return w;
+    return t->fastest[way] != HWMC_TRIAL_NO_WAY;
 }
 
-static void begin_block(struct hwmc_trial *t, uint32_t way)
+/* ns of a call: a way that took longer so far has no block in the next round. */
+static uint64_t most_for(const struct hwmc_trial *t, uint32_t round)
 {
-    t->way = way;
-    t->call = 0;
-    t->sum = 0;
+    uint64_t best = HWMC_TRIAL_NO_WAY;
+
+    for (uint32_t w = 0; w < HWMC_TRIAL_WAYS; w++)
+        best = t->fastest[w] < best ? t->fastest[w] : best;
+    if (round == 1 || t->kind == HWMC_TRIAL_OF_MIXED)
+        return product_of(best, 2);
+    return sum_of(best, best / HWMC_TRIAL_NEAR);
+}
+
+/* The next block is of the first way from `from` on that has one in this round. False: none has. */
+static bool begin_block(struct hwmc_trial *t, uint32_t from)
+{
+    for (t->way = from; t->way < HWMC_TRIAL_WAYS; t->way++)
+        if (t->left >> t->way & 1) {
+            t->call = 0;
+            t->sum = 0;
+            return true;
+        }
+    return false;
+}
+
+/* False: there is nothing more to find out. */
+static bool begin_round(struct hwmc_trial *t, uint32_t round)
+{
+    const uint64_t most = most_for(t, round);
+    uint32_t left = 0;
+
+    if (round == HWMC_TRIAL_ROUNDS)
+        return false;
+    for (uint32_t w = 0; w < HWMC_TRIAL_WAYS; w++)
+        if ((t->left >> w & 1) && t->fastest[w] <= most)
+            left |= 1u << w;
+    t->round = round;
+    t->left = left;
+    return (left & (left - 1)) != 0 && begin_block(t, 0);
 }
 
 static void begin_trial(struct hwmc_trial *t)
 {
     t->trying = true;
-    t->round = 0;
-    for (uint32_t w = 0; w < HWMC_TRIAL_WAYS; w++)
-        t->block[w] = HWMC_TRIAL_NO_WAY;
-    begin_block(t, next_way(t, 0));
+    t->left = 0;
+    for (uint32_t w = 0; w < HWMC_TRIAL_WAYS; w++) {
+        t->fastest[w] = t->slowest[w] = HWMC_TRIAL_NO_WAY;
+        if (t->cost[w] != HWMC_TRIAL_NO_WAY)
+            t->left |= 1u << w;
+    }
+    begin_round(t, 0);
 }
 
 uint32_t hwmc_trial_begin(struct hwmc_trial *t)
 {
-    const bool may = !t->trying && !(t->beside && t->trials > 0) && hwmc_trial_has_choice(t);
+    const bool may =
+        !t->trying && !(t->kind == HWMC_TRIAL_BESIDE && t->trials > 0) && hwmc_trial_has_choice(t);
 
     if (may && t->calls >= HWMC_TRIAL_FIRST && t->taken >= t->price)
         begin_trial(t);
@@ -128,9 +162,19 @@ bool hwmc_trial_end(struct hwmc_trial *t, uint64_t ns)
         t->calls += t->calls < HWMC_TRIAL_FIRST;
         return false;
     }
-    if (t->call > 0 || block_calls(t) == 1 || ns == UINT64_MAX)
+    if (t->call >= block_calls(t, t->round) - counted_calls(t, t->round) || ns == UINT64_MAX)
         t->sum = sum_of(t->sum, ns);
-    return ++t->call == block_calls(t);
+    return ++t->call == block_calls(t, t->round);
+}
+
+/* Whether it is better than the way in use by more than chance. */
+static bool is_better(const struct hwmc_trial *t, uint32_t way)
+{
+    const uint64_t used = t->fastest[t->used];
+
+    if (t->kind == HWMC_TRIAL_OF_MIXED)
+        return t->slowest[way] < used;
+    return t->fastest[way] < used - used / HWMC_TRIAL_ALIKE;
 }
 
 static void end_trial(struct hwmc_trial *t)
@@ -138,12 +182,11 @@ static void end_trial(struct hwmc_trial *t)
     uint32_t best = t->used;
 
     for (uint32_t w = 0; w < HWMC_TRIAL_WAYS; w++)
-        if (t->block[w] < t->block[best] &&
-            (best != t->used || t->block[w] < t->block[best] - t->block[best] / HWMC_TRIAL_ALIKE))
+        if (was_tried(t, w) && t->fastest[w] < t->fastest[best] && is_better(t, w))
             best = w;
     for (uint32_t w = 0; w < HWMC_TRIAL_WAYS; w++)
-        if (t->block[w] != HWMC_TRIAL_NO_WAY)
-            t->cost[w] = t->block[w];
+        if (was_tried(t, w))
+            t->cost[w] = t->fastest[w];
     t->used = best;
     t->trying = false;
     t->trials++;
@@ -152,27 +195,25 @@ static void end_trial(struct hwmc_trial *t)
     t->price = trial_price(t);
 }
 
+/* What was found in the first round no longer counts when there is something better. */
+static void note_block(struct hwmc_trial *t, uint64_t ns)
+{
+    const bool first = t->round < 2;
+
+    if (first || ns < t->fastest[t->way])
+        t->fastest[t->way] = ns;
+    if (first || ns > t->slowest[t->way])
+        t->slowest[t->way] = ns;
+}
+
 bool hwmc_trial_agreed(struct hwmc_trial *t, uint64_t sum)
 {
-    const uint64_t ns = sum == UINT64_MAX ? UINT64_MAX - 1 : sum / counted_calls(t);
-    uint32_t way;
-
-    assert(t->trying && t->call == block_calls(t));
-    if (ns < t->block[t->way])
-        t->block[t->way] = ns;
-    way = next_way(t, t->way + 1);
-    if (way == HWMC_TRIAL_WAYS) {
-        t->round++;
-        way = next_way(t, 0);
-        if (t->round == HWMC_TRIAL_ROUNDS || next_way(t, way + 1) == HWMC_TRIAL_WAYS) {
-            end_trial(t);
-            hwmc_trial_check(t);
-            return true;
-        }
-    }
-    begin_block(t, way);
+    assert(t->trying && t->call == block_calls(t, t->round));
+    note_block(t, sum == UINT64_MAX ? UINT64_MAX - 1 : sum / counted_calls(t, t->round));
+    if (!begin_block(t, t->way + 1) && !begin_round(t, t->round + 1))
+        end_trial(t);
     hwmc_trial_check(t);
-    return false;
+    return !t->trying;
 }
 
 void hwmc_trial_check(const struct hwmc_trial *t)
@@ -181,6 +222,7 @@ void hwmc_trial_check(const struct hwmc_trial *t)
     assert(t->calls <= HWMC_TRIAL_FIRST);
     if (!t->trying)
         return;
-    assert(t->round < HWMC_TRIAL_ROUNDS && t->way < HWMC_TRIAL_WAYS && t->call <= block_calls(t));
-    assert(t->cost[t->way] != HWMC_TRIAL_NO_WAY);
+    assert(t->round < HWMC_TRIAL_ROUNDS && t->way < HWMC_TRIAL_WAYS);
+    assert(t->call <= block_calls(t, t->round));
+    assert((t->left >> t->way & 1) && t->cost[t->way] != HWMC_TRIAL_NO_WAY);
 }

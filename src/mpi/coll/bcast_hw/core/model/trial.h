@@ -7,13 +7,19 @@
  * calls go, and what the others would take; where it errs, a trial corrects it.
  *
  *   USING     calls go by the way in use. What they take adds up.
- *   TRYING    calls go by each way in turn, in blocks: one call that does not count, as the way
- *             before may still keep hosts busy and connections may have to be made, then
- *             HWMC_TRIAL_CALLS that do; of calls as long as HWMC_TRIAL_LONG agreements, a single
- *             one, for what a wrong way costs is then more than what chance adds. After a block
- *             ranks agree on how long the slowest of them
- *             has been in its calls. The first round has a block for each way, the second one for
- *             each that took at most twice as long as the fastest.
+ *   TRYING    calls go by each way in turn, in blocks, and so in rounds. The last calls of a block
+ *             count; after it ranks agree on how long the slowest of them has been in these.
+ *
+ *             In the first round, which all ways have, one call does not count and
+ *             HWMC_TRIAL_FEW do; of calls as long as HWMC_TRIAL_LONG agreements there is a single
+ *             one, for what a wrong way costs is then more than what chance adds. Its figures
+ *             select the ways that have a second one: those that took at most twice as long as the
+ *             fastest. There HWMC_TRIAL_WARM calls do not count, for a system that has served
+ *             another way is slow at first (windows of TCP connections, caches, the heap: measured,
+ *             the fourth call in a row of an all-to-all of 256 KiB took 0.65 of the first), and
+ *             HWMC_TRIAL_CALLS do. A third round like it is for the ways that took longer than the
+ *             fastest in the second by at most a part in HWMC_TRIAL_NEAR. Of a way's blocks of the
+ *             last two rounds the faster decides.
  *
  *   USING -> TRYING   when the calls since the last trial have taken as long as a trial is expected
  *                     to cost, and HWMC_TRIAL_FIRST of them were made: whoever stops then has lost
@@ -22,12 +28,17 @@
  *                     HWMC_TRIAL_DEARER times as long as a whole trial, and each further one when
  *                     they have taken so many times as long as for the one before: loss and load
  *                     change, and who runs long finds out.
- *   TRYING -> USING   after the last block: the fastest way is in use, but the way before stays
- *                     unless another one is faster by more than a part in HWMC_TRIAL_ALIKE.
+ *   TRYING -> USING   after the last block, or when a round has one way only: the fastest way is in
+ *                     use, but the way before stays unless another one is faster by more than a
+ *                     part in HWMC_TRIAL_ALIKE.
+ *
+ * A trial is made of calls of one length; or of MIXED ones, whose lengths ranks do not know of each
+ * other. Then the way before stays unless another one was faster in its slowest block than that in
+ * its fastest: else the lengths may have decided.
  *
  * A trial costs what its calls take longer by the other ways, and the agreements; one whose calls
- * are made beside the program's costs all that they take, and a barrier before each, which takes as
- * long as an agreement. There is only one of these.
+ * are made BESIDE the program's costs all that they take, and a barrier before each, which takes as
+ * long as an agreement. There is only one of these. What is paid for is two rounds.
  *
  * Everything but `sum` is alike on all ranks: they begin with the same figures, and are told the
  * same ones. So at the same call they are in the same state.
@@ -39,14 +50,19 @@
 #include <stdint.h>
 
 #define HWMC_TRIAL_WAYS 3u
-#define HWMC_TRIAL_CALLS 3u
+#define HWMC_TRIAL_FEW 3u
 #define HWMC_TRIAL_LONG 32u
-#define HWMC_TRIAL_ROUNDS 2u
+#define HWMC_TRIAL_WARM 4u
+#define HWMC_TRIAL_CALLS 4u
+#define HWMC_TRIAL_NEAR 4u
+#define HWMC_TRIAL_ROUNDS 3u
 #define HWMC_TRIAL_FIRST 8u
 #define HWMC_TRIAL_DEARER 16u
-#define HWMC_TRIAL_ALIKE 8u
+#define HWMC_TRIAL_ALIKE 16u
 #define HWMC_TRIAL_FAR 8u /* a way that the model predicts so many times slower is no way */
 #define HWMC_TRIAL_NO_WAY UINT64_MAX
+
+enum hwmc_trial_kind { HWMC_TRIAL_OF_CALLS, HWMC_TRIAL_OF_MIXED, HWMC_TRIAL_BESIDE };
 
 struct hwmc_trial {
     uint64_t cost[HWMC_TRIAL_WAYS]; /* ns of a call: predicted, then agreed; NO_WAY */
@@ -56,18 +72,20 @@ struct hwmc_trial {
     uint64_t price;                 /* ns: what they must have taken before the next trial */
     uint32_t trials;                /* that are over */
     uint32_t used;                  /* the way in use */
-    bool beside;                    /* calls of a trial are made beside the program's */
+    enum hwmc_trial_kind kind;
     bool trying;
     /* Of a trial: */
-    uint32_t round, way, call;       /* the next call is this one of a block of that way */
-    uint64_t sum;                    /* ns of this rank, in calls of the block that count */
-    uint64_t block[HWMC_TRIAL_WAYS]; /* ns of a call in the fastest block; NO_WAY: not tried */
+    uint32_t round, way, call; /* the next call is this one of a block of that way */
+    uint32_t left;             /* ways that have a block in this round, a bit each */
+    uint64_t sum;              /* ns of this rank, in calls of the block that count */
+    /* ns of a call in the fastest and in the slowest block of those that decide; NO_WAY: none. */
+    uint64_t fastest[HWMC_TRIAL_WAYS], slowest[HWMC_TRIAL_WAYS];
 };
 
 /* `cost`: predicted ns of a call by each way; NO_WAY: it is none. `used`: one of the ways.
  * `agreement`: predicted ns. Alike on all ranks. */
 void hwmc_trial_init(struct hwmc_trial *t, const uint64_t cost[HWMC_TRIAL_WAYS], uint32_t used,
-                     uint64_t agreement, bool beside);
+                     uint64_t agreement, enum hwmc_trial_kind kind);
 
 /* There is more than one way. */
 bool hwmc_trial_has_choice(const struct hwmc_trial *t);

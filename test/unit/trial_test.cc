@@ -28,11 +28,11 @@ struct Job {
     uint64_t taken = 0; // by the slowest, in all calls
 
     Job(uint32_t n, const Costs &predicted, uint32_t used, uint64_t agreement = 100,
-        hwmc_trial_kind kind = HWMC_TRIAL_OF_CALLS)
+        bool beside = false)
         : ranks(n)
     {
         for (hwmc_trial &t : ranks)
-            hwmc_trial_init(&t, predicted.data(), used, agreement, kind);
+            hwmc_trial_init(&t, predicted.data(), used, agreement, beside);
     }
 
     // One call; returns the way that it went.
@@ -164,28 +164,6 @@ TEST(Trial, SlowFirstCallsDoNotDecide)
     EXPECT_EQ(700u, j.ranks[0].cost[1]);
 }
 
-// Of calls that differ in length the way before stays, unless another one is better in all blocks.
-TEST(Trial, MixedLengthsDecideNothing)
-{
-    const uint32_t rounds = HWMC_TRIAL_FIRST + 2 * FIRST;
-    Job lucky(2, {1000, 1000, NO}, 0, 100, HWMC_TRIAL_OF_MIXED);
-    Job better(2, {1000, 1000, NO}, 0, 100, HWMC_TRIAL_OF_MIXED);
-    uint32_t last = 0;
-
-    // Most of the short calls come while the second way is tried.
-    lucky.finish([=](uint32_t, uint32_t way, uint32_t call) -> uint64_t {
-        return way == 0 || (call >= rounds && (call - rounds) / BLOCK == 3) ? 1000 : 600;
-    });
-    EXPECT_EQ(0u, lucky.used());
-    EXPECT_EQ(6u, lucky.agreements);
-    better.finish([&](uint32_t, uint32_t way, uint32_t call) -> uint64_t {
-        last = call;
-        return (way == 0 ? 1000 : 600) + call * 7 % 300;
-    });
-    EXPECT_EQ(1u, better.used());
-    EXPECT_EQ(rounds + 4 * BLOCK, last + 1) << "all rounds";
-}
-
 // The first call of a block does not count, and of two blocks the faster does.
 TEST(Trial, OneSlowCallDoesNotDecide)
 {
@@ -253,11 +231,11 @@ TEST(Trial, WhatIsPredictedFarSlowerIsNotTried)
     hwmc_trial t;
     const Costs far = {100, 801, NO}, near = {100, 800, NO}, ahead = {900, 100, NO};
 
-    hwmc_trial_init(&t, far.data(), 0, 100, HWMC_TRIAL_OF_CALLS);
+    hwmc_trial_init(&t, far.data(), 0, 100, false);
     EXPECT_FALSE(hwmc_trial_has_choice(&t));
-    hwmc_trial_init(&t, near.data(), 0, 100, HWMC_TRIAL_OF_CALLS);
+    hwmc_trial_init(&t, near.data(), 0, 100, false);
     EXPECT_TRUE(hwmc_trial_has_choice(&t));
-    hwmc_trial_init(&t, ahead.data(), 0, 100, HWMC_TRIAL_OF_CALLS); // whatever is used stays a way
+    hwmc_trial_init(&t, ahead.data(), 0, 100, false); // whatever is used stays a way
     EXPECT_TRUE(hwmc_trial_has_choice(&t));
 
     Job j(2, far, 0);
@@ -329,7 +307,7 @@ TEST(Trial, BesideCallsThereIsOne)
 {
     const Costs ns = {1000, 900, NO};
     const uint64_t price = (FIRST + BLOCK) * (1000 + 900 + 2 * 100) + 4 * 100;
-    Job j(2, ns, 0, 100, HWMC_TRIAL_BESIDE);
+    Job j(2, ns, 0, 100, true);
     uint32_t before = 0;
 
     for (; !j.ranks[0].trying; before++)

@@ -25,6 +25,7 @@ noinst_HEADERS +=                                     \
     src/mpi/coll/bcast_hw/op/shm_stage.h              \
     src/mpi/coll/bcast_hw/entry/combination.h         \
     src/mpi/coll/bcast_hw/entry/spread.h              \
+    src/mpi/coll/bcast_hw/entry/split.h               \
     src/mpi/coll/bcast_hw/entry/spread_moves.h        \
     src/mpi/coll/bcast_hw/entry/share.h               \
     src/mpi/coll/bcast_hw/entry/relay.h               \
@@ -123,6 +124,7 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/op/shm_stage.c                \
     src/mpi/coll/bcast_hw/entry/combination.c           \
     src/mpi/coll/bcast_hw/entry/direct.c                \
+    src/mpi/coll/bcast_hw/entry/split.c                 \
     src/mpi/coll/bcast_hw/entry/spread.c                \
     src/mpi/coll/bcast_hw/entry/spread_moves.c          \
     src/mpi/coll/bcast_hw/entry/share.c                 \

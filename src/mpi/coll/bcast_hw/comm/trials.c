@@ -54,13 +54,6 @@ static uint64_t agreement_ns(const MPIR_Comm *comm, const struct hwmc_comm *c)
     return hwmc_coll_ours_ns(hwmc_network_now(), &agreement);
 }
 
-static enum hwmc_trial_kind kind_of(const struct hwmc_trials_key *key)
-{
-    if (key->tries == HWMC_TRIES_BESIDE)
-        return HWMC_TRIAL_BESIDE;
-    return key->bytes == HWMC_LENGTH_UNKNOWN ? HWMC_TRIAL_OF_MIXED : HWMC_TRIAL_OF_CALLS;
-}
-
 struct hwmc_trials_entry *hwmc_trials_make(const MPIR_Comm *comm, struct hwmc_comm *c,
                                            struct hwmc_trials_key key,
                                            const uint64_t cost[HWMC_TRIAL_WAYS], uint32_t used)
@@ -74,7 +67,7 @@ struct hwmc_trials_entry *hwmc_trials_make(const MPIR_Comm *comm, struct hwmc_co
         c->leader_group[0].state = HWMC_LEADER_GROUP_BROKEN;
         return NULL;
     }
-    hwmc_trial_init(&e->trial, cost, used, agreement_ns(comm, c), kind_of(&key));
+    hwmc_trial_init(&e->trial, cost, used, agreement_ns(comm, c), key.tries == HWMC_TRIES_BESIDE);
     return e;
 }
 

@@ -75,6 +75,61 @@ int hwmc_direct_alltoall(const struct hwmc_vbuf *in, const struct hwmc_vbuf *out
                                          out->type, comm, HWMC_NO_ERRORS);
 }
 
+static MPI_Datatype type_of_part(const struct hwmc_vbuf *v, int part)
+{
+    return v->types ? v->types[part] : v->type;
+}
+
+/* The next HWMC_DIRECT_AT_ONCE ranks before this one get their parts, and as many behind it send
+ * theirs. */
+static int post_some(struct hwmc_direct_parts *x)
+{
+    const int p = x->comm->local_size, end = MPL_MIN(x->next + HWMC_DIRECT_AT_ONCE, p);
+    int mpi_errno = MPI_SUCCESS;
+
+    for (int i = x->next; i < end && mpi_errno == MPI_SUCCESS; i++) {
+        const int from = (x->comm->rank + i) % p;
+
+        if (hwmc_vbuf_counted(&x->out, (uint32_t) from) > 0)
+            mpi_errno = MPIC_Irecv(hwmc_vbuf_user_part(&x->out, (uint32_t) from),
+                                   x->out.counts[from], type_of_part(&x->out, from), from,
+                                   MPIR_ALLTOALLV_TAG, x->comm, &x->requests[x->num++]);
+    }
+    for (int i = x->next; i < end && mpi_errno == MPI_SUCCESS; i++) {
+        const int to = (x->comm->rank - i + p) % p;
+
+        if (hwmc_vbuf_counted(&x->in, (uint32_t) to) > 0)
+            mpi_errno = MPIC_Isend(hwmc_vbuf_user_part(&x->in, (uint32_t) to), x->in.counts[to],
+                                   type_of_part(&x->in, to), to, MPIR_ALLTOALLV_TAG, x->comm,
+                                   &x->requests[x->num++], HWMC_NO_ERRORS);
+    }
+    x->next = end;
+    return mpi_errno;
+}
+
+int hwmc_direct_parts_begin(struct hwmc_direct_parts *x, const struct hwmc_vbuf *in,
+                            const struct hwmc_vbuf *out, MPIR_Comm *comm)
+{
+    x->in = *in;
+    x->out = *out;
+    x->comm = comm;
+    x->num = x->next = 0;
+    return post_some(x);
+}
+
+int hwmc_direct_parts_end(struct hwmc_direct_parts *x)
+{
+    int mpi_errno = MPI_SUCCESS;
+
+    while (mpi_errno == MPI_SUCCESS && (x->num > 0 || x->next < x->comm->local_size)) {
+        mpi_errno = MPIC_Waitall(x->num, x->requests, x->statuses HWMC_RECV_TAIL);
+        x->num = 0;
+        if (mpi_errno == MPI_SUCCESS)
+            mpi_errno = post_some(x);
+    }
+    return mpi_errno;
+}
+
 /* The operation may write to its second operand. */
 static void combine_all(const struct hwmc_shm_operation *o, char *vectors, size_t bytes, int ranks)
 {

@@ -27,6 +27,22 @@ int hwmc_direct_scatter(const struct hwmc_vbuf *in, const struct hwmc_vbuf *out,
 /* Not in place. */
 int hwmc_direct_alltoall(const struct hwmc_vbuf *in, const struct hwmc_vbuf *out, MPIR_Comm *comm);
 
+/* An alltoallv or -w of parts that are not alike; without elements they are no message. Begin sends
+ * and receives the first ones, so that others may be on the way meanwhile; end the rest, and waits
+ * for all. Of a rank that has failed it waits for ever, as MPICH's own do. */
+#define HWMC_DIRECT_AT_ONCE 32 /* MPICH's, by default */
+struct hwmc_direct_parts {
+    struct hwmc_vbuf in, out;
+    MPIR_Comm *comm;
+    MPIR_Request *requests[2 * HWMC_DIRECT_AT_ONCE];
+    MPI_Status statuses[2 * HWMC_DIRECT_AT_ONCE];
+    int num;  /* ... that are not waited for yet */
+    int next; /* distance in ranks from which on nothing was sent or received */
+};
+int hwmc_direct_parts_begin(struct hwmc_direct_parts *x, const struct hwmc_vbuf *in,
+                            const struct hwmc_vbuf *out, MPIR_Comm *comm);
+int hwmc_direct_parts_end(struct hwmc_direct_parts *x);
+
 /* The root combines all vectors, in the order of ranks, from the last one to the first. They have
  * HWMC_COLL_DIRECT_BYTES together at most. */
 int hwmc_direct_reduce(struct hwmc_combination *x, int root, MPIR_Comm *comm);

@@ -10,6 +10,7 @@
 #include "direct.h"
 #include "gather.h"
 #include "scatter.h"
+#include "split.h"
 #include "spread_select.h"
 #include "spread_take.h"
 #include "../core/model/turns_way.h"
@@ -273,12 +274,11 @@ static int end_move(struct hwmc_spread *s, int mpi_errno)
 static bool moves_win(const struct hwmc_spread *s, uint32_t most)
 {
     const struct hwmc_spread_moves *m = (const struct hwmc_spread_moves *) s;
-    const struct hwmc_network *net = hwmc_network_now();
 
-    if (m->spread.root >= 0 || m->pattern == HWMC_PATTERN_SAME || net->mbit_all > net->mbit)
+    if (m->spread.root >= 0 || m->pattern == HWMC_PATTERN_SAME || hwmc_network_has_rails())
         return true;
     return s->length != HWMC_LENGTH_UNKNOWN &&
-           !hwmc_model_is_long(net, (uint64_t) most * most * s->length);
+           !hwmc_model_is_long(hwmc_network_now(), (uint64_t) most * most * s->length);
 }
 
 /* Parts that may differ in length. */
@@ -330,10 +330,38 @@ static int move_by_mpich(struct hwmc_spread *s)
     }
 }
 
+/* What leaders take longer to copy, to memory and from it, at a byte in a nanosecond, than a host
+ * is busy with a message goes by itself. */
+static int move_split(struct hwmc_spread_moves *m)
+{
+    const uint64_t most = hwmc_network_now()->message_ns;
+    struct hwmc_spread *s = &m->spread;
+    struct hwmc_split in = {.counts = NULL}, out = {.counts = NULL};
+    struct hwmc_direct_parts large = {.num = 0};
+    int mpi_errno = MPI_SUCCESS, err;
+
+    if (!hwmc_split_begin(&in, &m->in, most) || !hwmc_split_begin(&out, &m->out, most)) {
+        s->c->leader_group[0].state = HWMC_LEADER_GROUP_BROKEN; /* others wait for this rank */
+    } else {
+        mpi_errno = hwmc_direct_parts_begin(&large, &in.many, &out.many, s->comm);
+        m->in = in.few;
+        m->out = out.few;
+    }
+    err = hwmc_spread_run(s);
+    if (large.comm && mpi_errno == MPI_SUCCESS)
+        mpi_errno = hwmc_direct_parts_end(&large);
+    mpi_errno = err ? err : mpi_errno;
+    hwmc_split_end(&in);
+    hwmc_split_end(&out);
+    return mpi_errno;
+}
+
 static int move_directly(struct hwmc_spread *s)
 {
     struct hwmc_spread_moves *m = (struct hwmc_spread_moves *) s;
 
+    if (m->out.unlike)
+        return move_split(m);
     switch (m->pattern) {
         case HWMC_PATTERN_TO_ROOT:
             return hwmc_direct_gather(&m->in, &m->out, s->root, s->comm);
@@ -348,7 +376,10 @@ static bool fits_directly(const struct hwmc_spread *s)
 {
     const struct hwmc_spread_moves *m = (const struct hwmc_spread_moves *) s;
 
-    return m->pattern == HWMC_PATTERN_EACH ? m->in.buffer != MPI_IN_PLACE : s->root >= 0;
+    if (m->pattern != HWMC_PATTERN_EACH)
+        return s->root >= 0 && s->length != HWMC_LENGTH_UNKNOWN;
+    return m->in.buffer != MPI_IN_PLACE &&
+           (!m->out.unlike || (s->c->by_hosts && !hwmc_network_has_rails()));
 }
 
 static const struct hwmc_spread_ops moves_ops = {.wins = moves_win,

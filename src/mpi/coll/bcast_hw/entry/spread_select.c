@@ -58,43 +58,80 @@ static bool is_expected_fastest(const struct hwmc_spread *s, const struct hwmc_c
     return most > 1 && s->ops->wins ? s->ops->wins(s, most) : hwmc_spread_is_ours(c);
 }
 
+static bool is_of_any_length(const struct hwmc_spread *s)
+{
+    return s->length == HWMC_LENGTH_UNKNOWN;
+}
+
 static bool can_go_directly(const struct hwmc_spread *s)
 {
-    return s->ops->directly && s->ops->fits_directly(s) &&
+    if (!s->ops->directly || !s->ops->fits_directly(s))
+        return false;
+    return is_of_any_length(s) ||
            hwmc_coll_direct_fits(s->coll, (uint64_t) s->comm->local_size, s->length);
+}
+
+/* Of calls of any length one trial must do, which short ones may decide. So it is between ways that
+ * lose little at any length: MPICH's, a message for each part; the direct one, if there is one,
+ * where that is so for long parts; else hwmc's, as long as it is in use over one rail. */
+static bool can_be_tried(const struct hwmc_spread *s, enum hwmc_way used)
+{
+    if (!hwmc_settings.tune.trials || s->tries == HWMC_TRIES_NOTHING)
+        return false;
+    if (s->tries == HWMC_TRIES_BESIDE)
+        return s->length <= HWMC_REHEARSE_MOST;
+    return !is_of_any_length(s) || can_go_directly(s) ||
+           (used == HWMC_WAY_HWMC && !hwmc_network_has_rails());
 }
 
 /* NULL: it is not tried. */
 static struct hwmc_trials_entry *make_trial(const struct hwmc_spread *s,
                                             const struct hwmc_coll_case *c, enum hwmc_way used)
 {
-    const uint64_t most = s->tries == HWMC_TRIES_BESIDE ? HWMC_REHEARSE_MOST : UINT64_MAX;
+    const struct hwmc_network *net = hwmc_network_now();
+    const bool directly = can_go_directly(s);
     struct hwmc_coll_case of = *c;
     uint64_t cost[HWMC_TRIAL_WAYS] = {HWMC_TRIAL_NO_WAY, HWMC_TRIAL_NO_WAY, HWMC_TRIAL_NO_WAY};
 
     MPL_COMPILE_TIME_ASSERT(HWMC_WAY_DIRECT + 1 == HWMC_TRIAL_WAYS);
-    if (of.bytes == HWMC_LENGTH_UNKNOWN)
-        of.bytes = UNKNOWN_AS;
-    if (!hwmc_settings.tune.trials || s->tries == HWMC_TRIES_NOTHING || s->length > most)
+    if (!can_be_tried(s, used))
         return NULL;
-    cost[HWMC_WAY_HWMC] = hwmc_coll_ours_ns(hwmc_network_now(), &of);
-    cost[HWMC_WAY_MPICH] = hwmc_coll_mpich_ns(hwmc_network_now(), &of);
-    if (can_go_directly(s))
-        cost[HWMC_WAY_DIRECT] = hwmc_coll_direct_ns(hwmc_network_now(), &of);
+    if (is_of_any_length(s))
+        of.bytes = UNKNOWN_AS;
+    cost[HWMC_WAY_HWMC] = hwmc_coll_ours_ns(net, &of);
+    cost[HWMC_WAY_MPICH] = hwmc_coll_mpich_ns(net, &of);
+    if (directly && is_of_any_length(s)) { /* short parts go as hwmc's do */
+        cost[HWMC_WAY_DIRECT] = cost[HWMC_WAY_HWMC];
+        cost[HWMC_WAY_HWMC] = HWMC_TRIAL_NO_WAY;
+    } else if (directly) {
+        cost[HWMC_WAY_DIRECT] = hwmc_coll_direct_ns(net, &of);
+    }
     return hwmc_trials_make(s->comm, s->c, key_of(s), cost, used);
+}
+
+/* Before anything is tried. */
+static enum hwmc_way expected_way(const struct hwmc_spread *s, const struct hwmc_coll_case *c)
+{
+    if (is_of_any_length(s) && can_go_directly(s))
+        return HWMC_WAY_DIRECT;
+    return hwmc_coll_way(hwmc_network_now(), c, is_expected_fastest(s, c, most_ranks(s)));
+}
+
+/* Of any length, and not to be tried again: hwmc's way may lose much at another one. */
+static bool is_settled(const struct hwmc_spread *s, enum hwmc_way way)
+{
+    return is_of_any_length(s) && way == HWMC_WAY_MPICH && !can_go_directly(s);
 }
 
 /* Nobody says which way. */
 static enum hwmc_way fastest_way(const struct hwmc_spread *s, const struct hwmc_coll_case *c)
 {
     struct hwmc_trials_entry *e = hwmc_trials_find(&s->c->trials, key_of(s));
-    enum hwmc_way way =
-        e ? (enum hwmc_way) e->trial.used
-          : hwmc_coll_way(hwmc_network_now(), c, is_expected_fastest(s, c, most_ranks(s)));
+    enum hwmc_way way = e ? (enum hwmc_way) e->trial.used : expected_way(s, c);
 
     if (!e)
         e = make_trial(s, c, way);
-    if (e)
+    if (e && !is_settled(s, way))
         way = (enum hwmc_way) hwmc_trials_begin(&s->c->trials, e);
     return s->c->leader_group[0].state == HWMC_LEADER_GROUP_BROKEN ? HWMC_WAY_HWMC : way;
 }

@@ -44,7 +44,7 @@ static uint64_t call_price(const struct hwmc_trial *t, uint32_t w)
 {
     const uint64_t known = t->trials > 0 ? 0 : t->cost[t->used];
 
-    if (t->kind == HWMC_TRIAL_BESIDE)
+    if (t->beside)
         return sum_of(t->cost[w], t->agreement);
     return t->cost[w] > known ? t->cost[w] - known : 0;
 }
@@ -65,12 +65,12 @@ static uint64_t trial_price(const struct hwmc_trial *t)
 }
 
 void hwmc_trial_init(struct hwmc_trial *t, const uint64_t cost[HWMC_TRIAL_WAYS], uint32_t used,
-                     uint64_t agreement, enum hwmc_trial_kind kind)
+                     uint64_t agreement, bool beside)
 {
     uint64_t least = HWMC_TRIAL_NO_WAY;
 
     assert(used < HWMC_TRIAL_WAYS && cost[used] != HWMC_TRIAL_NO_WAY);
-    *t = (struct hwmc_trial){.used = used, .agreement = agreement, .kind = kind};
+    *t = (struct hwmc_trial){.used = used, .agreement = agreement, .beside = beside};
     for (uint32_t w = 0; w < HWMC_TRIAL_WAYS; w++)
         least = cost[w] < least ? cost[w] : least;
     for (uint32_t w = 0; w < HWMC_TRIAL_WAYS; w++)
@@ -88,19 +88,14 @@ bool hwmc_trial_has_choice(const struct hwmc_trial *t)
     return false;
 }
 
-static bool was_tried(const struct hwmc_trial *t, uint32_t way)
-{
-    return t->fastest[way] != HWMC_TRIAL_NO_WAY;
-}
-
 /* ns of a call: a way that took longer so far has no block in the next round. */
 static uint64_t most_for(const struct hwmc_trial *t, uint32_t round)
 {
     uint64_t best = HWMC_TRIAL_NO_WAY;
 
     for (uint32_t w = 0; w < HWMC_TRIAL_WAYS; w++)
-        best = t->fastest[w] < best ? t->fastest[w] : best;
-    if (round == 1 || t->kind == HWMC_TRIAL_OF_MIXED)
+        best = t->block[w] < best ? t->block[w] : best;
+    if (round == 1)
         return product_of(best, 2);
     return sum_of(best, best / HWMC_TRIAL_NEAR);
 }
@@ -126,7 +121,7 @@ static bool begin_round(struct hwmc_trial *t, uint32_t round)
     if (round == HWMC_TRIAL_ROUNDS)
         return false;
     for (uint32_t w = 0; w < HWMC_TRIAL_WAYS; w++)
-        if ((t->left >> w & 1) && t->fastest[w] <= most)
+        if ((t->left >> w & 1) && t->block[w] <= most)
             left |= 1u << w;
     t->round = round;
     t->left = left;
@@ -138,7 +133,7 @@ static void begin_trial(struct hwmc_trial *t)
     t->trying = true;
     t->left = 0;
     for (uint32_t w = 0; w < HWMC_TRIAL_WAYS; w++) {
-        t->fastest[w] = t->slowest[w] = HWMC_TRIAL_NO_WAY;
+        t->block[w] = HWMC_TRIAL_NO_WAY;
         if (t->cost[w] != HWMC_TRIAL_NO_WAY)
             t->left |= 1u << w;
     }
@@ -147,8 +142,7 @@ static void begin_trial(struct hwmc_trial *t)
 
 uint32_t hwmc_trial_begin(struct hwmc_trial *t)
 {
-    const bool may =
-        !t->trying && !(t->kind == HWMC_TRIAL_BESIDE && t->trials > 0) && hwmc_trial_has_choice(t);
+    const bool may = !t->trying && !(t->beside && t->trials > 0) && hwmc_trial_has_choice(t);
 
     if (may && t->calls >= HWMC_TRIAL_FIRST && t->taken >= t->price)
         begin_trial(t);
@@ -167,26 +161,17 @@ bool hwmc_trial_end(struct hwmc_trial *t, uint64_t ns)
     return ++t->call == block_calls(t, t->round);
 }
 
-/* Whether it is better than the way in use by more than chance. */
-static bool is_better(const struct hwmc_trial *t, uint32_t way)
-{
-    const uint64_t used = t->fastest[t->used];
-
-    if (t->kind == HWMC_TRIAL_OF_MIXED)
-        return t->slowest[way] < used;
-    return t->fastest[way] < used - used / HWMC_TRIAL_ALIKE;
-}
-
 static void end_trial(struct hwmc_trial *t)
 {
     uint32_t best = t->used;
 
     for (uint32_t w = 0; w < HWMC_TRIAL_WAYS; w++)
-        if (was_tried(t, w) && t->fastest[w] < t->fastest[best] && is_better(t, w))
+        if (t->block[w] < t->block[best] &&
+            (best != t->used || t->block[w] < t->block[best] - t->block[best] / HWMC_TRIAL_ALIKE))
             best = w;
     for (uint32_t w = 0; w < HWMC_TRIAL_WAYS; w++)
-        if (was_tried(t, w))
-            t->cost[w] = t->fastest[w];
+        if (t->block[w] != HWMC_TRIAL_NO_WAY)
+            t->cost[w] = t->block[w];
     t->used = best;
     t->trying = false;
     t->trials++;
@@ -198,12 +183,8 @@ static void end_trial(struct hwmc_trial *t)
 /* What was found in the first round no longer counts when there is something better. */
 static void note_block(struct hwmc_trial *t, uint64_t ns)
 {
-    const bool first = t->round < 2;
-
-    if (first || ns < t->fastest[t->way])
-        t->fastest[t->way] = ns;
-    if (first || ns > t->slowest[t->way])
-        t->slowest[t->way] = ns;
+    if (t->round < 2 || ns < t->block[t->way])
+        t->block[t->way] = ns;
 }
 
 bool hwmc_trial_agreed(struct hwmc_trial *t, uint64_t sum)

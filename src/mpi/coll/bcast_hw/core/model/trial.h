@@ -32,12 +32,8 @@
  *                     use, but the way before stays unless another one is faster by more than a
  *                     part in HWMC_TRIAL_ALIKE.
  *
- * A trial is made of calls of one length; or of MIXED ones, whose lengths ranks do not know of each
- * other. Then the way before stays unless another one was faster in its slowest block than that in
- * its fastest: else the lengths may have decided.
- *
  * A trial costs what its calls take longer by the other ways, and the agreements; one whose calls
- * are made BESIDE the program's costs all that they take, and a barrier before each, which takes as
+ * are made beside the program's costs all that they take, and a barrier before each, which takes as
  * long as an agreement. There is only one of these. What is paid for is two rounds.
  *
  * Everything but `sum` is alike on all ranks: they begin with the same figures, and are told the
@@ -62,8 +58,6 @@
 #define HWMC_TRIAL_FAR 8u /* a way that the model predicts so many times slower is no way */
 #define HWMC_TRIAL_NO_WAY UINT64_MAX
 
-enum hwmc_trial_kind { HWMC_TRIAL_OF_CALLS, HWMC_TRIAL_OF_MIXED, HWMC_TRIAL_BESIDE };
-
 struct hwmc_trial {
     uint64_t cost[HWMC_TRIAL_WAYS]; /* ns of a call: predicted, then agreed; NO_WAY */
     uint64_t agreement;             /* ns that one takes, as predicted */
@@ -72,20 +66,19 @@ struct hwmc_trial {
     uint64_t price;                 /* ns: what they must have taken before the next trial */
     uint32_t trials;                /* that are over */
     uint32_t used;                  /* the way in use */
-    enum hwmc_trial_kind kind;
+    bool beside;                    /* calls of a trial are made beside the program's */
     bool trying;
     /* Of a trial: */
-    uint32_t round, way, call; /* the next call is this one of a block of that way */
-    uint32_t left;             /* ways that have a block in this round, a bit each */
-    uint64_t sum;              /* ns of this rank, in calls of the block that count */
-    /* ns of a call in the fastest and in the slowest block of those that decide; NO_WAY: none. */
-    uint64_t fastest[HWMC_TRIAL_WAYS], slowest[HWMC_TRIAL_WAYS];
+    uint32_t round, way, call;       /* the next call is this one of a block of that way */
+    uint32_t left;                   /* ways that have a block in this round, a bit each */
+    uint64_t sum;                    /* ns of this rank, in calls of the block that count */
+    uint64_t block[HWMC_TRIAL_WAYS]; /* ns of a call in the block that decides; NO_WAY: none yet */
 };
 
 /* `cost`: predicted ns of a call by each way; NO_WAY: it is none. `used`: one of the ways.
  * `agreement`: predicted ns. Alike on all ranks. */
 void hwmc_trial_init(struct hwmc_trial *t, const uint64_t cost[HWMC_TRIAL_WAYS], uint32_t used,
-                     uint64_t agreement, enum hwmc_trial_kind kind);
+                     uint64_t agreement, bool beside);
 
 /* There is more than one way. */
 bool hwmc_trial_has_choice(const struct hwmc_trial *t);

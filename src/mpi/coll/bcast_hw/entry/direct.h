@@ -3,10 +3,10 @@
  * Copyright (C) the hwmc contributors
  *
  * direct: collectives in which each block is one message from process to process, by MPICH's
- * algorithms for that: a block is copied nowhere on its way, and no rank waits for another one's.
- * The cost model (core/model/collective.h) and trials (comm/trials.h) say when that is faster than
- * along a tree or by way of leaders. 4 hosts of 4 ranks without a rate, gather of 32 KiB: 140 us,
- * by leaders 320, MPICH's binomial tree 390.
+ * algorithms for that, where it has any: a block is copied nowhere on its way, and no rank waits
+ * for another one's. The cost model (core/model/collective.h) and trials (comm/trials.h) say when
+ * that is faster than along a tree or by way of leaders. 4 hosts of 4 ranks without a rate, gather
+ * of 32 KiB: 140 us, by leaders 320, MPICH's binomial tree 390.
  *
  * Arguments are MPI's; datatypes and counts are alike on all ranks. Each returns MPICH's error
  * code. Where there is no memory at the root, others may wait, as with MPICH's own.

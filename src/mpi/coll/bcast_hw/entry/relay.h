@@ -3,7 +3,7 @@
  * Copyright (C) the hwmc contributors
  *
  * relay: gather(v), scatter(v), alltoall(v, w) over hosts of several ranks, by their leaders: parts
- * of ranks for ranks.
+ * of ranks for ranks. Of an alltoallv or -w over one rail mostly the short parts only (split.h).
  *
  *   lengths   where not all parts are alike, the ranks of each host tell their leader how long
  *             theirs are (shm/coll/gather)

@@ -2,8 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * spread_select: whether hwmc or MPICH runs a collective over hosts (select/spread_choose.h), asked
- * with the collective and its length as MPI knows them. The same answer on all ranks.
+ * spread_select: which way a collective goes over hosts, hwmc's, MPICH's or directly: as is said
+ * (select/spread_choose.h), else as the model and trials have it; asked with the collective and its
+ * length as MPI knows them. The same answer on all ranks.
  */
 
 #ifndef HWMC_ENTRY_SPREAD_SELECT_H_INCLUDED
@@ -19,8 +20,8 @@ struct hwmc_coll_case hwmc_spread_case(const struct hwmc_spread *s);
  * set, the caller is to take its time. Counts it, whichever way it goes. Likewise. */
 enum hwmc_way hwmc_spread_way(const struct hwmc_spread *s);
 
-/* Of another one: it can go over hosts, and hwmc is to run it. Counts it, whoever does.
- * Likewise. */
+/* Of a nonblocking or persistent one: it can go over hosts, and hwmc is to run it. Counts it,
+ * whoever does. Likewise. */
 bool hwmc_spread_goes(const struct hwmc_spread *s);
 
 /* Whether a persistent one gets a leader group of its own: hwmc is expected to run it, once that

@@ -13,7 +13,7 @@
  *              on its way to it with its next call of MPI; one that is gone never does
  *   OVER       no lane touches the program's memory
  *
- * TELL and WITHDRAWN last a moment at most. All calls come under the engine's lock.
+ * TELL lasts HWMC_TELL_NS at most, WITHDRAWN `withdraw_ns`. All calls come under the engine's lock.
  */
 
 #ifndef HWMC_OP_RETREAT_H_INCLUDED

@@ -3,7 +3,7 @@
  * Copyright (C) the hwmc contributors
  *
  * wait: the waits of collectives. Inside a host for other ranks' steps over shared memory; between
- * hosts for a group of the network. For broadcasts, which wait for either: wait_stage.h.
+ * hosts for a group of the network. For stages, which wait for either: wait_stage.h.
  */
 
 #ifndef HWMC_OP_WAIT_H_INCLUDED

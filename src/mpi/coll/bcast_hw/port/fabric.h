@@ -6,9 +6,9 @@
  * Datagrams may be lost, doubled, reordered or corrupted; a datagram comes whole or not at all. No
  * call blocks. Not thread-safe: the caller has one lock for a fabric and all its calls.
  *
- * An implementation is a struct that begins with struct hwmc_fabric and a table of operations,
- * all slots filled. What it returns: HWMC_OK (0), a count where the slot says so, or a negative
- * enum hwmc_err; on failure outputs are untouched.
+ * An implementation is a struct that begins with struct hwmc_fabric and a table of operations, all
+ * slots filled but those that may be NULL. What it returns: HWMC_OK (0), a count where the slot
+ * says so, or a negative enum hwmc_err; on failure outputs are untouched.
  */
 #ifndef HWMC_PORT_FABRIC_H_INCLUDED
 #define HWMC_PORT_FABRIC_H_INCLUDED

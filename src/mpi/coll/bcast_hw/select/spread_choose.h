@@ -4,8 +4,8 @@
  *
  * spread_choose: who runs a collective over hosts, other than a broadcast, and by which way: what
  * MPIR_CVAR_HWMC_ALGORITHMS says; else the selection file's part for hosts (spread_rules.h); else,
- * in resilient mode, hwmc, as MPICH's algorithms wait for a failed host for ever; else the faster
- * by the cost model (core/model/collective). The same on every rank.
+ * in resilient mode, hwmc, as MPICH's algorithms wait for a failed host for ever. Else nothing
+ * is said, and the fastest way is found (entry/spread_select). The same on every rank.
  */
 
 #ifndef HWMC_SELECT_SPREAD_CHOOSE_H_INCLUDED

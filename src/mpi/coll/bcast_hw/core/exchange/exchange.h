@@ -141,7 +141,7 @@ void hwmc_exchange_init(struct hwmc_exchange *x, const struct hwmc_exchange_cfg 
                         struct hwmc_exchange_link *links);
 
 /* Begins the next exchange, of these blocks, which are the machine's until it is over; of none, if
- * this rank has no part in it. `part`: bytes, cfg.eager or more, alike on all ranks. A driver then
+ * this rank has no part in it. `part`: bytes, 4,096 or more, alike on all ranks. A driver then
  * gives what it has kept of it. Not running. */
 void hwmc_exchange_begin(struct hwmc_exchange *x, struct hwmc_block_in *in, uint32_t num_in,
                          struct hwmc_block_out *out, uint32_t num_out, uint32_t part,

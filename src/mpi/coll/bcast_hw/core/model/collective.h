@@ -50,7 +50,8 @@
  * Blocks of a gather, scatter or alltoall, and vectors that the root of a reduce combines, can also
  * go directly: one message from process to process each, by MPICH's algorithms of that kind, which
  * it chooses for the vector forms alone or for short blocks. A block is copied nowhere on its way,
- * but messages are as many as ranks. A scan goes directly along a chain of all ranks.
+ * but messages are as many as ranks. A scan goes directly along a chain of all ranks. An alltoallv
+ * or -w, whose lengths are not known to all, does so as far as its parts are long (entry/split.h).
  */
 #ifndef HWMC_CORE_MODEL_COLLECTIVE_H_INCLUDED
 #define HWMC_CORE_MODEL_COLLECTIVE_H_INCLUDED
@@ -82,7 +83,7 @@ enum hwmc_coll {
 enum hwmc_way {
     HWMC_WAY_HWMC,
     HWMC_WAY_MPICH, /* as MPICH chooses */
-    HWMC_WAY_DIRECT /* MPICH, directly */
+    HWMC_WAY_DIRECT /* entry/direct.h */
 };
 
 /* The collective whose selection, where it says nothing, is followed by that of `coll`;

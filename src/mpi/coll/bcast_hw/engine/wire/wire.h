@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * wire: messages as bytes, the one place where bytes from the network are parsed. PROTOCOL.md
+ * wire: messages of groups as bytes, and the one place where these are parsed. PROTOCOL.md
  * specifies the format; this file is its implementation. One header goes before every message but
  * fragments by multicast, of which there are most: these have a shorter one.
  */

@@ -26,7 +26,7 @@ struct hwmc_frame {
     const void *body;
     void *copy; /* the body if it is one of ours; NULL */
     size_t body_len;
-    size_t head_len; /* with that of link_wire */
+    size_t head_len; /* with that of session_wire */
     unsigned char head[];
 };
 
@@ -34,8 +34,8 @@ struct hwmc_frames {
     struct hwmc_frame *all;
 };
 
-/* A frame with room for link_wire's head and then this one; its body is copied, or pinned if `tag`
- * is not NULL. NULL: no memory. */
+/* A frame with room for session_wire's head and then this one; its body is copied, or pinned if
+ * `tag` is not NULL. NULL: no memory. */
 struct hwmc_frame *hwmc_frame_create(struct hwmc_frames *f, const void *head, size_t head_len,
                                      const void *body, size_t body_len, const uint64_t *tag);
 

@@ -75,11 +75,6 @@ int hwmc_direct_alltoall(const struct hwmc_vbuf *in, const struct hwmc_vbuf *out
                                          out->type, comm, HWMC_NO_ERRORS);
 }
 
-static MPI_Datatype type_of_part(const struct hwmc_vbuf *v, int part)
-{
-    return v->types ? v->types[part] : v->type;
-}
-
 /* The next HWMC_DIRECT_AT_ONCE ranks before this one get their parts, and as many behind it send
  * theirs. */
 static int post_some(struct hwmc_direct_parts *x)
@@ -88,20 +83,20 @@ static int post_some(struct hwmc_direct_parts *x)
     int mpi_errno = MPI_SUCCESS;
 
     for (int i = x->next; i < end && mpi_errno == MPI_SUCCESS; i++) {
-        const int from = (x->comm->rank + i) % p;
+        const uint32_t from = (uint32_t) ((x->comm->rank + i) % p);
 
-        if (hwmc_vbuf_counted(&x->out, (uint32_t) from) > 0)
-            mpi_errno = MPIC_Irecv(hwmc_vbuf_user_part(&x->out, (uint32_t) from),
-                                   x->out.counts[from], type_of_part(&x->out, from), from,
-                                   MPIR_ALLTOALLV_TAG, x->comm, &x->requests[x->num++]);
+        if (hwmc_vbuf_counted(&x->out, from) > 0)
+            mpi_errno = MPIC_Irecv(hwmc_vbuf_user_part(&x->out, from), x->out.counts[from],
+                                   hwmc_vbuf_type(&x->out, from), (int) from, MPIR_ALLTOALLV_TAG,
+                                   x->comm, &x->requests[x->num++]);
     }
     for (int i = x->next; i < end && mpi_errno == MPI_SUCCESS; i++) {
-        const int to = (x->comm->rank - i + p) % p;
+        const uint32_t to = (uint32_t) ((x->comm->rank - i + p) % p);
 
-        if (hwmc_vbuf_counted(&x->in, (uint32_t) to) > 0)
-            mpi_errno = MPIC_Isend(hwmc_vbuf_user_part(&x->in, (uint32_t) to), x->in.counts[to],
-                                   type_of_part(&x->in, to), to, MPIR_ALLTOALLV_TAG, x->comm,
-                                   &x->requests[x->num++], HWMC_NO_ERRORS);
+        if (hwmc_vbuf_counted(&x->in, to) > 0)
+            mpi_errno = MPIC_Isend(hwmc_vbuf_user_part(&x->in, to), x->in.counts[to],
+                                   hwmc_vbuf_type(&x->in, to), (int) to, MPIR_ALLTOALLV_TAG,
+                                   x->comm, &x->requests[x->num++], HWMC_NO_ERRORS);
     }
     x->next = end;
     return mpi_errno;

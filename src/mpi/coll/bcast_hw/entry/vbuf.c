@@ -14,7 +14,7 @@ static MPI_Aint count_of(const struct hwmc_vbuf *s, uint32_t part)
     return s->counts ? s->counts[part] : s->count;
 }
 
-static MPI_Datatype type_of(const struct hwmc_vbuf *s, uint32_t part)
+MPI_Datatype hwmc_vbuf_type(const struct hwmc_vbuf *s, uint32_t part)
 {
     return s->types ? s->types[part] : s->type;
 }
@@ -26,7 +26,7 @@ uint64_t hwmc_vbuf_counted(const struct hwmc_vbuf *s, uint32_t part)
 
     if (count == 0)
         return 0;
-    MPIR_Datatype_get_size_macro(type_of(s, part), size);
+    MPIR_Datatype_get_size_macro(hwmc_vbuf_type(s, part), size);
     return (uint64_t) (count * size);
 }
 
@@ -69,7 +69,8 @@ static void lay_out_each(struct hwmc_vbuf *s, bool lie, uint64_t *bytes)
     for (uint32_t i = 0; i < s->num; i++) {
         s->each[i] = (struct hwmc_shm_range){.at = *bytes, .bytes = hwmc_vbuf_counted(s, i)};
         if (lie && s->each[i].bytes > 0) {
-            s->each[i].at = (uintptr_t) hwmc_contiguous(hwmc_vbuf_user_part(s, i), type_of(s, i));
+            s->each[i].at =
+                (uintptr_t) hwmc_contiguous(hwmc_vbuf_user_part(s, i), hwmc_vbuf_type(s, i));
             lowest = MPL_MIN(lowest, s->each[i].at);
         }
         *bytes += s->each[i].bytes;
@@ -118,12 +119,12 @@ static int pack(struct hwmc_vbuf *s, bool load)
 
         if (bytes > 0 && load)
             mpi_errno =
-                MPIR_Typerep_pack(hwmc_vbuf_user_part(s, i), count_of(s, i), type_of(s, i), 0,
-                                  hwmc_vbuf_part(s, i), bytes, &moved HWMC_TYPEREP_FLAGS);
+                MPIR_Typerep_pack(hwmc_vbuf_user_part(s, i), count_of(s, i), hwmc_vbuf_type(s, i),
+                                  0, hwmc_vbuf_part(s, i), bytes, &moved HWMC_TYPEREP_FLAGS);
         else if (bytes > 0)
-            mpi_errno =
-                MPIR_Typerep_unpack(hwmc_vbuf_part(s, i), bytes, hwmc_vbuf_user_part(s, i),
-                                    count_of(s, i), type_of(s, i), 0, &moved HWMC_TYPEREP_FLAGS);
+            mpi_errno = MPIR_Typerep_unpack(hwmc_vbuf_part(s, i), bytes, hwmc_vbuf_user_part(s, i),
+                                            count_of(s, i), hwmc_vbuf_type(s, i), 0,
+                                            &moved HWMC_TYPEREP_FLAGS);
         MPIR_Assert(mpi_errno != MPI_SUCCESS || moved == bytes);
     }
     return mpi_errno;

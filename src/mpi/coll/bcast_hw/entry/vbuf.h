@@ -63,8 +63,10 @@ static inline struct hwmc_vbuf hwmc_vbuf_w(const void *buffer, const MPI_Aint *c
     return s;
 }
 
-/* Bytes of a part, and where it is in the program's buffer, as MPI counts: at any time. */
+/* Of a part, at any time: its bytes, the type of its elements, and where it is in the program's
+ * buffer, as MPI counts. */
 uint64_t hwmc_vbuf_counted(const struct hwmc_vbuf *s, uint32_t part);
+MPI_Datatype hwmc_vbuf_type(const struct hwmc_vbuf *s, uint32_t part);
 void *hwmc_vbuf_user_part(const struct hwmc_vbuf *s, uint32_t part);
 
 /* Sets parts and memory; `load`: what the buffer has is wanted. Returns MPICH's error code, and on

@@ -73,7 +73,8 @@ static bool can_go_directly(const struct hwmc_spread *s)
 
 /* Of calls of any length one trial must do, which short ones may decide. So it is between ways that
  * lose little at any length: MPICH's, a message for each part; the direct one, if there is one,
- * where that is so for long parts; else hwmc's, as long as it is in use over one rail. */
+ * where that is so for long parts; else hwmc's, as long as it is in use over one rail. One that is
+ * left then is not tried again, and a call in place, which has no direct way, is no part of one. */
 static bool can_be_tried(const struct hwmc_spread *s, enum hwmc_way used)
 {
     if (!hwmc_settings.tune.trials || s->tries == HWMC_TRIES_NOTHING)
@@ -84,7 +85,7 @@ static bool can_be_tried(const struct hwmc_spread *s, enum hwmc_way used)
            (used == HWMC_WAY_HWMC && !hwmc_network_has_rails());
 }
 
-/* NULL: it is not tried. */
+/* NULL: there is no room for it, or only one way. */
 static struct hwmc_trials_entry *make_trial(const struct hwmc_spread *s,
                                             const struct hwmc_coll_case *c, enum hwmc_way used)
 {
@@ -94,8 +95,6 @@ static struct hwmc_trials_entry *make_trial(const struct hwmc_spread *s,
     uint64_t cost[HWMC_TRIAL_WAYS] = {HWMC_TRIAL_NO_WAY, HWMC_TRIAL_NO_WAY, HWMC_TRIAL_NO_WAY};
 
     MPL_COMPILE_TIME_ASSERT(HWMC_WAY_DIRECT + 1 == HWMC_TRIAL_WAYS);
-    if (!can_be_tried(s, used))
-        return NULL;
     if (is_of_any_length(s))
         of.bytes = UNKNOWN_AS;
     cost[HWMC_WAY_HWMC] = hwmc_coll_ours_ns(net, &of);
@@ -117,22 +116,18 @@ static enum hwmc_way expected_way(const struct hwmc_spread *s, const struct hwmc
     return hwmc_coll_way(hwmc_network_now(), c, is_expected_fastest(s, c, most_ranks(s)));
 }
 
-/* Of any length, and not to be tried again: hwmc's way may lose much at another one. */
-static bool is_settled(const struct hwmc_spread *s, enum hwmc_way way)
-{
-    return is_of_any_length(s) && way == HWMC_WAY_MPICH && !can_go_directly(s);
-}
-
 /* Nobody says which way. */
 static enum hwmc_way fastest_way(const struct hwmc_spread *s, const struct hwmc_coll_case *c)
 {
     struct hwmc_trials_entry *e = hwmc_trials_find(&s->c->trials, key_of(s));
     enum hwmc_way way = e ? (enum hwmc_way) e->trial.used : expected_way(s, c);
 
-    if (!e)
-        e = make_trial(s, c, way);
-    if (e && !is_settled(s, way))
-        way = (enum hwmc_way) hwmc_trials_begin(&s->c->trials, e);
+    if (can_be_tried(s, way)) {
+        if (!e)
+            e = make_trial(s, c, way);
+        if (e)
+            way = (enum hwmc_way) hwmc_trials_begin(&s->c->trials, e);
+    }
     return s->c->leader_group[0].state == HWMC_LEADER_GROUP_BROKEN ? HWMC_WAY_HWMC : way;
 }
 

@@ -128,8 +128,6 @@ static int *counts, *displs;
 static int call_allgatherv(int root)
 {
     (void) root;
-    for (int r = 0; r < size; r++)
-        counts[r] = COUNT;
     MPI_Allgatherv(in, COUNT, MPI_INT, out, counts, displs, MPI_INT, comm);
     return are_parts(out, true);
 }
@@ -141,9 +139,9 @@ static int call_alltoall(int root)
     return are_parts(out, false);
 }
 
-/* Parts of other lengths in each call, of which none has more than COUNT elements. */
+/* What follows has parts of lengths that differ from call to call: of COUNT elements at most. */
 static int turn; /* the call */
-static int *out_counts, *byte_displs;
+static int *in_counts, *out_counts, *byte_displs;
 static MPI_Datatype *types;
 
 static int length(int from, int to)
@@ -179,6 +177,15 @@ static int call_scatterv(int root)
     return is_part_of(out, root, rank, length(root, rank));
 }
 
+/* Of all parts that this rank sends to each, and gets from each. */
+static void set_lengths(void)
+{
+    for (int r = 0; r < size; r++) {
+        in_counts[r] = length(rank, r);
+        out_counts[r] = length(r, rank);
+    }
+}
+
 static int are_parts_of(void)
 {
     int ok = 1;
@@ -191,29 +198,21 @@ static int are_parts_of(void)
 static int call_alltoallv(int root)
 {
     (void) root;
-    for (int r = 0; r < size; r++) {
-        counts[r] = length(rank, r);
-        out_counts[r] = length(r, rank);
-    }
-    MPI_Alltoallv(in, counts, displs, MPI_INT, out, out_counts, displs, MPI_INT, comm);
+    set_lengths();
+    MPI_Alltoallv(in, in_counts, displs, MPI_INT, out, out_counts, displs, MPI_INT, comm);
     return are_parts_of();
 }
 
 static int call_alltoallw(int root)
 {
     (void) root;
-    for (int r = 0; r < size; r++) {
-        counts[r] = length(rank, r);
-        out_counts[r] = length(r, rank);
-    }
-    MPI_Alltoallw(in, counts, byte_displs, types, out, out_counts, byte_displs, types, comm);
+    set_lengths();
+    MPI_Alltoallw(in, in_counts, byte_displs, types, out, out_counts, byte_displs, types, comm);
     return are_parts_of();
 }
 
 static int call_reduce_scatter(int root)
 {
-    for (int r = 0; r < size; r++)
-        counts[r] = COUNT;
     if (root % 2 == 0)
         MPI_Reduce_scatter(in, out, counts, MPI_INT, MPI_SUM, comm);
     else
@@ -350,6 +349,7 @@ static void begin(void)
     again_data = malloc(COUNT * sizeof(int));
     counts = malloc((size_t) size * sizeof(int));
     displs = malloc((size_t) size * sizeof(int));
+    in_counts = malloc((size_t) size * sizeof(int));
     out_counts = malloc((size_t) size * sizeof(int));
     byte_displs = malloc((size_t) size * sizeof(int));
     types = malloc((size_t) size * sizeof(*types));
@@ -359,6 +359,7 @@ static void begin(void)
         reals[i] = 1.0 / (rank * COUNT + i + 3);
     MPI_Op_create(add, 1, &own_sum);
     for (int r = 0; r < size; r++) {
+        counts[r] = COUNT;
         displs[r] = r * COUNT;
         byte_displs[r] = r * COUNT * (int) sizeof(int);
         types[r] = MPI_INT;
@@ -380,6 +381,7 @@ static void end(void)
     free(again_data);
     free(counts);
     free(displs);
+    free(in_counts);
     free(out_counts);
     free(byte_displs);
     free(types);

@@ -9,7 +9,7 @@
 
 bool hwmc_split_begin(struct hwmc_split *x, const struct hwmc_vbuf *v, uint64_t most)
 {
-    x->few = x->many = *v;
+    x->small = x->large = *v;
     x->counts = MPL_malloc(2 * (size_t) v->num * sizeof(*x->counts), MPL_MEM_COLL);
     if (!x->counts)
         return false;
@@ -19,8 +19,8 @@ bool hwmc_split_begin(struct hwmc_split *x, const struct hwmc_vbuf *v, uint64_t 
         x->counts[i] = is_short ? v->counts[i] : 0;
         x->counts[v->num + i] = is_short ? 0 : v->counts[i];
     }
-    x->few.counts = x->counts;
-    x->many.counts = x->counts + v->num;
+    x->small.counts = x->counts;
+    x->large.counts = x->counts + v->num;
     return true;
 }
 

@@ -20,7 +20,7 @@
 #include "vbuf.h"
 
 struct hwmc_split {
-    struct hwmc_vbuf few, many; /* of parts of so many bytes; before their begin */
+    struct hwmc_vbuf small, large; /* the short parts, the long ones; before their begin */
     MPI_Aint *counts;
 };
 

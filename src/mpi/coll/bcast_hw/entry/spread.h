@@ -46,8 +46,8 @@ struct hwmc_spread_ops {
     struct hwmc_combination *(*combines)(struct hwmc_spread *s, MPI_Aint *result);
     /* All of it by MPICH's own algorithm. MPICH's error code. */
     int (*by_mpich)(struct hwmc_spread *s);
-    /* Directly (core/model/collective.h), of what `fits_directly`.
-     * MPICH's error code. Both NULL: there is no such way. */
+    /* Directly (core/model/collective.h), of what `fits_directly`. MPICH's error code. Both NULL:
+     * there is no such way. */
     int (*directly)(struct hwmc_spread *s);
     bool (*fits_directly)(const struct hwmc_spread *s);
     /* It is over, with this code of MPICH's. MPICH's error code: the one given, or the first that

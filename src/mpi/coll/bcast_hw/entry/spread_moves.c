@@ -330,26 +330,26 @@ static int move_by_mpich(struct hwmc_spread *s)
     }
 }
 
-/* What leaders take longer to copy, to memory and from it, at a byte in a nanosecond, than a host
- * is busy with a message goes by itself. */
+/* Leaders copy a byte in about a nanosecond, to memory and from it together. So a part goes by
+ * itself if it has more bytes than a host is busy with a message in ns. */
 static int move_split(struct hwmc_spread_moves *m)
 {
     const uint64_t most = hwmc_network_now()->message_ns;
     struct hwmc_spread *s = &m->spread;
     struct hwmc_split in = {.counts = NULL}, out = {.counts = NULL};
-    struct hwmc_direct_parts large = {.num = 0};
+    struct hwmc_direct_parts parts = {.num = 0};
     int mpi_errno = MPI_SUCCESS, err;
 
     if (!hwmc_split_begin(&in, &m->in, most) || !hwmc_split_begin(&out, &m->out, most)) {
         s->c->leader_group[0].state = HWMC_LEADER_GROUP_BROKEN; /* others wait for this rank */
     } else {
-        mpi_errno = hwmc_direct_parts_begin(&large, &in.many, &out.many, s->comm);
-        m->in = in.few;
-        m->out = out.few;
+        mpi_errno = hwmc_direct_parts_begin(&parts, &in.large, &out.large, s->comm);
+        m->in = in.small;
+        m->out = out.small;
     }
     err = hwmc_spread_run(s);
-    if (large.comm && mpi_errno == MPI_SUCCESS)
-        mpi_errno = hwmc_direct_parts_end(&large);
+    if (parts.comm && mpi_errno == MPI_SUCCESS)
+        mpi_errno = hwmc_direct_parts_end(&parts);
     mpi_errno = err ? err : mpi_errno;
     hwmc_split_end(&in);
     hwmc_split_end(&out);

@@ -8,7 +8,7 @@
  * r - 1 first, then r - 2, ...; so each is heard by one, or two, at a time. In an allgather each
  * rank multicasts its part instead (op/turns.h), where that is faster (core/model/turns_way.h).
  * Several ranks a host: leaders move parts for their hosts (relay.h, share.h), or
- * the short ones only (split.h). Any of them may go directly (direct.h).
+ * the short ones only (split.h). All but an allgather may go directly (direct.h).
  *
  * A reduce-scatter has all operands of a host's part come, and combines them in the order of hosts.
  * Several ranks a host combine at their leader first (shm/coll/reduction), and get their parts from

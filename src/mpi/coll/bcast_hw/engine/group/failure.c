@@ -47,21 +47,21 @@ static void break_up(struct hwmc_group *g)
         g->wires->cfg.show(g, false);
 }
 
-/* Whether the member's host is silent on some only of the rails that lanes go by. In resilient mode
- * it is silent on all. */
-static bool hears_of_it(const struct hwmc_group *g, uint32_t silent)
+/* Whether nothing goes to a member any more whose host is silent on these rails, or 0: by lanes of
+ * other rails it may. In resilient mode it is silent on all. */
+static bool is_cut(const struct hwmc_group *g, uint32_t silent)
 {
     struct hwmc_probe *k = g->wires->cfg.probe;
 
-    return silent != 0 && k && !k->any &&
-           ((k->ops->control(k) | hwmc_wires_lane_rails(g->wires)) & ~silent) != 0;
+    return silent == 0 || !k || k->any ||
+           ((k->ops->control(k) | hwmc_wires_lane_rails(g->wires)) & ~silent) == 0;
 }
 
 static void note_lost(struct hwmc_group *g, uint32_t member, uint32_t rails)
 {
     if (!can_break(g))
         return;
-    hwmc_notice_on_found(&g->loss, member, rails, !hears_of_it(g, rails), hwmc_group_stage(g),
+    hwmc_notice_on_found(&g->loss, member, rails, is_cut(g, rails), hwmc_group_stage(g),
                          g->wires->now);
     break_up(g);
 }

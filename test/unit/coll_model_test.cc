@@ -113,6 +113,26 @@ TEST(CollModel, ByHand)
               mpich(net, of(HWMC_COLL_ALLTOALLV, 4096, 33)));
 }
 
+// What a rail carries while ten messages are handled; and 16 parts in a round trip.
+TEST(CollModel, PartsAreLongWhereARailIsFastOrFarAway)
+{
+    hwmc_network net = gbit();
+
+    EXPECT_EQ(HWMC_PART_LEAST, 4096u); // 2 us: 2,500 bytes
+    EXPECT_EQ(4096u, hwmc_coll_part(&net));
+    net.message_ns = 4000; // 5,000
+    EXPECT_EQ(4096u, hwmc_coll_part(&net));
+    net.mbit = 10000;
+    EXPECT_EQ(32768u, hwmc_coll_part(&net));
+    net.mbit = 100000;
+    EXPECT_EQ(256u << 10, hwmc_coll_part(&net));
+    net.mbit = 100;
+    EXPECT_EQ(4096u, hwmc_coll_part(&net));
+    net.mbit = 1000;
+    net.site_latency_ns = 10000 * US; // 2.5 MB in a round trip
+    EXPECT_EQ(128u << 10, hwmc_coll_part(&net));
+}
+
 // More messages in fewer steps lose where hosts hinder each other.
 TEST(CollModel, FewMessagesWinWhereHostsHinderEachOther)
 {

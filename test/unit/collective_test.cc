@@ -390,9 +390,14 @@ TEST(Moves, BringEachWhatItIsToHave)
                     in.push_back({before, got[m][before].data(), got[m][before].size()});
                     out.push_back({after, sent[m][after].data(), sent[m][after].size()});
                 }
-                cfg = {
-                    net.engines[m],        g[m], 1000, in.data(), out.data(), (uint32_t) in.size(),
-                    (uint32_t) out.size(), 8192};
+                cfg = {net.engines[m],
+                       g[m],
+                       1000,
+                       in.data(),
+                       out.data(),
+                       (uint32_t) in.size(),
+                       (uint32_t) out.size(),
+                       {8192, round % 3 * 8192}};
                 hwmc_moves_begin(&ops[m], &cfg);
                 stages.push_back(&ops[m].stage);
             }

@@ -76,15 +76,16 @@ void hwmc_spread_begin_moves(struct hwmc_spread *s, struct hwmc_moves *moves,
                              const struct hwmc_move *in, uint32_t num_in,
                              const struct hwmc_move *out, uint32_t num_out)
 {
+    struct hwmc_group *g = s->c->leader_group[0].group;
     const struct hwmc_moves_cfg cfg = {
         .engine = hwmc_process_engine(),
-        .group = s->c->leader_group[0].group,
+        .group = g,
         .withdraw_ns = hwmc_withdraw_ns(),
         .in = in,
         .out = out,
         .num_in = num_in,
         .num_out = num_out,
-        .part = hwmc_spread_part(),
+        .cut = {hwmc_spread_part(), hwmc_coll_whole(hwmc_network_now(), g->cfg.size)},
     };
 
     hwmc_moves_begin(moves, &cfg);

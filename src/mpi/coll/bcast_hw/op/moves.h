@@ -31,7 +31,7 @@ struct hwmc_moves_cfg {
     const struct hwmc_move *in; /* the first ones come first; the caller's during begin */
     const struct hwmc_move *out;
     uint32_t num_in, num_out;
-    uint32_t part; /* bytes of a part, alike on all members; HWMC_PART_LEAST or more */
+    struct hwmc_cut cut; /* alike on all members; parts of HWMC_PART_LEAST or more */
 };
 
 struct hwmc_moves {
@@ -43,7 +43,7 @@ struct hwmc_moves {
     struct hwmc_block_place *in_place, *out_place;
     uint32_t *here, *taken, *ready;
     uint32_t num_in, num_out;
-    uint32_t part;
+    struct hwmc_cut cut;
 };
 
 /* Begins it; without memory it has failed. It does not move until it is over. */

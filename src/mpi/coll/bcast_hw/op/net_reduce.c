@@ -248,7 +248,7 @@ static void begin_piece(struct hwmc_net_reduce *r)
         .out = r->out,
         .out_place = r->out_place,
         .num_out = r->num_out,
-        .part = r->part,
+        .cut.part = r->part,
         .budget = UINT64_MAX, /* a few children */
     };
     hwmc_blocks_stage_begin(&r->blocks, &cfg);

@@ -183,7 +183,7 @@ static void begin_piece(struct hwmc_net_scan *s)
         .out = s->out,
         .out_place = s->out_place,
         .num_out = s->num_out,
-        .part = s->part,
+        .cut.part = s->part,
         .budget = UINT64_MAX, /* a few rounds */
     };
     hwmc_blocks_stage_begin(&s->blocks, &cfg);

@@ -57,7 +57,7 @@ static void renew_grant(struct hwmc_exchange *x, struct hwmc_block_in *b)
 /* Bytes of the block that can be on the way at a time. */
 static uint64_t burst_of(const struct hwmc_exchange *x, const struct hwmc_block_in *b)
 {
-    const uint64_t window = (uint64_t) b->window * x->part;
+    const uint64_t window = (uint64_t) b->window * x->cut.part;
 
     return window < b->bytes ? window : b->bytes;
 }
@@ -120,16 +120,16 @@ static void exchange_fail(struct hwmc_exchange *x, uint32_t theirs, uint32_t our
 }
 
 void hwmc_exchange_begin(struct hwmc_exchange *x, struct hwmc_block_in *in, uint32_t num_in,
-                         struct hwmc_block_out *out, uint32_t num_out, uint32_t part,
+                         struct hwmc_block_out *out, uint32_t num_out, struct hwmc_cut cut,
                          uint64_t budget, uint64_t now)
 {
-    assert(!x->running && part > 0);
+    assert(!x->running && cut.part > 0);
     assert(num_in <= HWMC_EXCHANGE_BLOCKS && num_out <= HWMC_EXCHANGE_BLOCKS);
     x->in = in;
     x->out = out;
     x->num_in = x->left_in = num_in;
     x->num_out = x->left_out = num_out;
-    x->part = part;
+    x->cut = cut;
     x->budget = budget;
     x->open_bytes = 0;
     x->running = true;
@@ -403,7 +403,7 @@ bool hwmc_exchange_waits_for_long(const struct hwmc_exchange *x)
         const struct hwmc_block_out *b = &x->out[i];
 
         if (!b->refused && !hwmc_exchange_is_eager(x, b->bytes) &&
-            b->done < hwmc_exchange_parts(b->bytes, x->part))
+            b->done < hwmc_exchange_parts_of(x, b->bytes))
             return true;
     }
     return false;

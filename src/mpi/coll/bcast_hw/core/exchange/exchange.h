@@ -118,7 +118,7 @@ struct hwmc_exchange {
     bool running;
     bool failed;           /* the one under way, or the last */
     uint32_t theirs, ours; /* failed: the length of a block there and here; alike: not known */
-    uint32_t part;         /* bytes of a full part */
+    struct hwmc_cut cut;
     uint64_t budget;
     struct hwmc_block_in *in;
     struct hwmc_block_out *out;
@@ -141,10 +141,10 @@ void hwmc_exchange_init(struct hwmc_exchange *x, const struct hwmc_exchange_cfg 
                         struct hwmc_exchange_link *links);
 
 /* Begins the next exchange, of these blocks, which are the machine's until it is over; of none, if
- * this rank has no part in it. `part`: bytes, 4,096 or more, alike on all ranks. A driver then
- * gives what it has kept of it. Not running. */
+ * this rank has no part in it. `cut`: alike on all ranks. A driver then gives what it has kept of
+ * it. Not running. */
 void hwmc_exchange_begin(struct hwmc_exchange *x, struct hwmc_block_in *in, uint32_t num_in,
-                         struct hwmc_block_out *out, uint32_t num_out, uint32_t part,
+                         struct hwmc_block_out *out, uint32_t num_out, struct hwmc_cut cut,
                          uint64_t budget, uint64_t now);
 
 /* Of outgoing block `i` the parts below `parts` can be sent; never fewer than before. */
@@ -193,7 +193,7 @@ void hwmc_exchange_on_timer(struct hwmc_exchange *x, uint64_t now);
 /* A block of the exchange under way, or of the last one. */
 static inline bool hwmc_exchange_is_eager(const struct hwmc_exchange *x, uint32_t bytes)
 {
-    return bytes <= x->cfg.eager && bytes <= x->part;
+    return bytes <= x->cfg.eager && hwmc_cut_parts(&x->cut, bytes) == 1;
 }
 
 /* BLOCK with payload, of whatever exchange: an eager block, and not a part of a long one. */

@@ -12,16 +12,24 @@
 #include "turns_way.h"
 #include "work.h"
 
-#define PART_NS 500000u /* what a rail carries in that time is a part: a few are on the way */
-#define PART_LEAST 8192u
+#define PART_MESSAGES 10u /* a part is as long as a rail carries while a host handles so many */
 #define PART_MOST (256u << 10)
+#define ON_THE_WAY 16u /* parts of a block, at least */
+
+static uint64_t max_u64(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
 
 uint32_t hwmc_coll_part(const struct hwmc_network *net)
 {
-    const uint64_t bytes = (uint64_t) net->mbit * PART_NS / 8000;
-    uint32_t part = PART_LEAST;
+    const uint64_t round_trip = 2 * max_u64(net->latency_ns, net->site_latency_ns);
+    const uint64_t ns =
+        max_u64(PART_MESSAGES * (uint64_t) net->message_ns, round_trip / ON_THE_WAY);
+    const uint64_t bytes = hwmc_work_mul(net->mbit, ns) / 8000;
+    uint32_t part = HWMC_PART_LEAST;
 
-    while (part < PART_MOST && part < bytes)
+    while (part < PART_MOST && 2 * part <= bytes)
         part *= 2;
     return part;
 }
@@ -70,7 +78,7 @@ static bool is_long(const struct hwmc_coll_case *c, uint64_t bytes)
     return hwmc_block_waits(bytes, c->part, c->members);
 }
 
-/* One end of a block of `bytes`: its parts, and the grants that they wait for. */
+/* One end of a vector of `bytes`: its parts, and the grants that they wait for. */
 static uint64_t messages_of(const struct hwmc_coll_case *c, uint64_t bytes)
 {
     const uint64_t parts = bytes > c->part ? (bytes - 1) / c->part + 1 : 1;
@@ -79,13 +87,16 @@ static uint64_t messages_of(const struct hwmc_coll_case *c, uint64_t bytes)
 }
 
 /* A block from each of so many members to each other one, or to one, or from one: the busiest host
- * has `num` of them each way, or in one direction. */
-static struct hwmc_work at_once(const struct hwmc_coll_case *c, uint64_t bytes, bool by_all)
+ * has `num` of them each way, or in one direction. A long one takes a grant and a first part; a
+ * host handles the others while the line carries them, as parts are that long. */
+static struct hwmc_work at_once(const struct hwmc_network *net, const struct hwmc_coll_case *c,
+                                uint64_t bytes, bool by_all)
 {
-    const uint64_t others = c->members - 1, messages = messages_of(c, bytes);
+    const bool waits = bytes > hwmc_coll_whole(net, c->members) && is_long(c, bytes);
+    const uint64_t others = c->members - 1, messages = waits ? 2 : 1;
 
     return (struct hwmc_work){
-        .steps = 1 + is_long(c, bytes),
+        .steps = 1 + waits,
         .busy = hwmc_work_mul(others - 1, messages) * (by_all ? 2 : 1),
         .sent = hwmc_work_mul(hwmc_work_mul(others, messages), by_all ? c->members : 1),
         .bytes = hwmc_work_mul(others, bytes),
@@ -111,7 +122,7 @@ static struct hwmc_work allgather_work(const struct hwmc_network *net,
                                        const struct hwmc_coll_case *c, uint64_t block)
 {
     return c->each == 1 && hwmc_turns_win(net, &c->shape, block) ? in_turn(c, block)
-                                                                 : at_once(c, block, true);
+                                                                 : at_once(net, c, block, true);
 }
 
 /* Rounds in which all send what they have to the one that is twice as far as before. */
@@ -170,7 +181,7 @@ uint64_t hwmc_coll_ours_ns(const struct hwmc_network *net, const struct hwmc_col
             return up_and_down_ns(net, c, c->bytes);
         case HWMC_COLL_GATHER:
         case HWMC_COLL_SCATTER:
-            w = at_once(c, block_of(c), false);
+            w = at_once(net, c, block_of(c), false);
             break;
         case HWMC_COLL_SCAN:
             w = scan_work(net, c);
@@ -179,7 +190,7 @@ uint64_t hwmc_coll_ours_ns(const struct hwmc_network *net, const struct hwmc_col
             w = allgather_work(net, c, block_of(c));
             break;
         default:
-            w = at_once(c, block_of(c), true);
+            w = at_once(net, c, block_of(c), true);
     }
     return hwmc_work_ns(net, c, &w, net->mbit_all);
 }

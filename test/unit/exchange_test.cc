@@ -336,12 +336,12 @@ TEST(Exchange, ACreditThatIsLateTakesNothingBack)
             continue;
         l.sent = 20;
         l.credit = 25;
-        for (uint32_t index : {12u, 22u, 25u, 28u}) {
+        for (uint32_t index : {12u, 22u, 25u, 20 + HWMC_EXCHANGE_CREDIT}) {
             EXPECT_EQ(HWMC_TAKEN, credit(index));
             EXPECT_EQ(std::max(25u, index), l.credit);
         }
     }
-    EXPECT_EQ(HWMC_BAD, credit(29));
+    EXPECT_EQ(HWMC_BAD, credit(20 + HWMC_EXCHANGE_CREDIT + 1));
 }
 
 // One sends to the other as often as it may; that one has not begun.

@@ -54,7 +54,7 @@
 #include "parts.h"
 
 #define HWMC_EXCHANGE_PORTS 8u   /* of a pair of members, each way */
-#define HWMC_EXCHANGE_CREDIT 8u  /* eager blocks of a peer that are on the way or kept */
+#define HWMC_EXCHANGE_CREDIT 32u /* eager blocks of a peer that are on the way or kept */
 #define HWMC_EXCHANGE_KEPT 32u   /* other messages of a peer that are kept: grants, VOID */
 #define HWMC_EXCHANGE_WINDOW 64u /* parts of a block that are on the way, at most */
 #define HWMC_EXCHANGE_BLOCKS 0x7fffu

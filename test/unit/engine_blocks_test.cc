@@ -40,10 +40,11 @@ struct AllToAll {
                 out.data(), out_place.data(), (uint32_t) out.size(),
                 {part, 0},  8 * part};
     }
-    void take(hwmc_group *g, uint64_t now)
+    void take(hwmc_group *g)
     {
         for (uint32_t i = 0; i < in.size(); i++)
-            hwmc_group_take(g, i, in[i].have, now);
+            hwmc_exchange_take(&g->blocks.exchange, i, in[i].have);
+        hwmc_group_pump_blocks(g);
     }
 };
 
@@ -54,7 +55,7 @@ void settle(mem::Net &net, Groups &g, std::vector<AllToAll> &all)
 
         net.settle();
         for (uint32_t r = 0; r < g.size(); r++) {
-            all[r].take(g[r], net.now);
+            all[r].take(g[r]);
             over += hwmc_group_exchanged(g[r]);
         }
         if (over == g.size())

@@ -80,7 +80,7 @@ static bool run(struct hwmc_blocks_stage *s)
         return false;
     }
     if (pass_on(s))
-        hwmc_group_pump(g, hwmc_now());
+        hwmc_group_pump_blocks(g);
     if (x->running)
         return look(s);
     if (x->failed) {

@@ -117,19 +117,7 @@ void hwmc_group_consume(struct hwmc_group *g, uint64_t now)
 void hwmc_group_exchange(struct hwmc_group *g, const struct hwmc_blocks_plan *plan, uint64_t now)
 {
     hwmc_blocks_begin(g, plan, now);
-    hwmc_group_pump(g, now);
-}
-
-void hwmc_group_ready(struct hwmc_group *g, uint32_t i, uint32_t parts, uint64_t now)
-{
-    hwmc_exchange_ready(&g->blocks.exchange, i, parts);
-    hwmc_group_pump(g, now);
-}
-
-void hwmc_group_take(struct hwmc_group *g, uint32_t i, uint32_t parts, uint64_t now)
-{
-    hwmc_exchange_take(&g->blocks.exchange, i, parts);
-    hwmc_group_pump(g, now);
+    hwmc_group_pump_blocks(g);
 }
 
 /* How many fragments DATA carries, one by multicast and one or more in a row by lane; 0 if not

@@ -261,6 +261,13 @@ void hwmc_group_pump(struct hwmc_group *g, uint64_t now)
         group_end(g);
 }
 
+void hwmc_group_pump_blocks(struct hwmc_group *g)
+{
+    hwmc_blocks_pump(g);
+    hwmc_agenda_wake(&g->all->agenda, g, next_timer(g));
+    note_trees(g);
+}
+
 bool hwmc_group_unblocked(struct hwmc_group *g, uint64_t now)
 {
     return hwmc_stream_casts(&g->stream, cast_room(g, now));

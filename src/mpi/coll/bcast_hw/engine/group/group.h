@@ -168,11 +168,11 @@ uint32_t hwmc_group_prefix(const struct hwmc_group *g, uint32_t known);
 void hwmc_group_consume(struct hwmc_group *g, uint64_t now);
 
 /* The next exchange (core/exchange/exchange.h): ON only, and the last one is over. Its parts are
- * ready and taken as hwmc_exchange_ready and _take say. `exchanged`: it is over at this rank, and
- * g->blocks.exchange.failed says how. */
+ * ready and taken as hwmc_exchange_ready and _take say; hwmc_group_pump_blocks then sends what that
+ * makes due, and nothing else of the group's: a pump of everything takes 700 instructions more.
+ * `exchanged`: it is over at this rank, and g->blocks.exchange.failed says how. */
 void hwmc_group_exchange(struct hwmc_group *g, const struct hwmc_blocks_plan *plan, uint64_t now);
-void hwmc_group_ready(struct hwmc_group *g, uint32_t i, uint32_t parts, uint64_t now);
-void hwmc_group_take(struct hwmc_group *g, uint32_t i, uint32_t parts, uint64_t now);
+void hwmc_group_pump_blocks(struct hwmc_group *g);
 static inline bool hwmc_group_exchanged(const struct hwmc_group *g)
 {
     return hwmc_exchange_over(&g->blocks.exchange);

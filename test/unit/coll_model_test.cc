@@ -303,8 +303,11 @@ TEST(CollModel, WhereCallsBegin)
         EXPECT_EQ(HWMC_WAY_HWMC, way(net, of(coll, HWMC_LENGTH_UNKNOWN), true));
         EXPECT_EQ(HWMC_WAY_HWMC, way(none, of(coll, 1024), true));
     }
+    // All send to the root in either way.
+    EXPECT_EQ(HWMC_WAY_DIRECT, way(net, of(HWMC_COLL_REDUCE, 8), true));
+    EXPECT_EQ(HWMC_WAY_HWMC, way(net, of(HWMC_COLL_REDUCE, 8, 4, 4), true));
+    EXPECT_EQ(HWMC_WAY_HWMC, way(net, of(HWMC_COLL_REDUCE, 65536), true));
     // What a trial alone can tell.
-    EXPECT_EQ(HWMC_WAY_HWMC, way(net, of(HWMC_COLL_REDUCE, 8), true));
     EXPECT_EQ(HWMC_WAY_MPICH, way(net, of(HWMC_COLL_ALLTOALL, 1 << 20), false));
 }
 

@@ -198,10 +198,11 @@ uint64_t hwmc_coll_ours_ns(const struct hwmc_network *net, const struct hwmc_col
 enum hwmc_way hwmc_coll_way(const struct hwmc_network *net, const struct hwmc_coll_case *c,
                             bool ours)
 {
-    const bool rooted = c->coll == HWMC_COLL_GATHER || c->coll == HWMC_COLL_SCATTER;
+    const bool can = c->coll == HWMC_COLL_GATHER || c->coll == HWMC_COLL_SCATTER ||
+                     (c->coll == HWMC_COLL_REDUCE && c->each == 1);
     uint64_t ns;
 
-    if (rooted && c->bytes != HWMC_LENGTH_UNKNOWN) {
+    if (can && c->bytes != HWMC_LENGTH_UNKNOWN) {
         ns = ours ? hwmc_coll_ours_ns(net, c) : hwmc_coll_mpich_ns(net, c);
         if (hwmc_coll_direct_ns(net, c) <= ns && ns != UINT64_MAX)
             return HWMC_WAY_DIRECT;

@@ -159,9 +159,10 @@ uint64_t hwmc_coll_direct_ns(const struct hwmc_network *net, const struct hwmc_c
 bool hwmc_coll_is_ours(const struct hwmc_network *net, const struct hwmc_coll_case *c);
 
 /* The way that calls begin with that wait. If `ours` or not, as hwmc_coll_is_ours or a better
- * judge has it, a gather or scatter goes directly if that is predicted to be no slower, and a reduce
- * of one rank a host: of ways that are alike it copies and executes least. An alltoall does not: all at once hinder each other more than the
- * model has it (4 hosts of 4 ranks, 1 Gbit/s, 256 KiB: 424 ms, pairwise 278). */
+ * judge has it, a gather or scatter goes directly if that is predicted to be no slower, and so does
+ * a reduce of one rank a host: of ways that are alike it copies and executes least. An alltoall
+ * does not: all at once hinder each other more than the model has it (4 hosts of 4 ranks, 1 Gbit/s,
+ * 256 KiB: 424 ms, pairwise 278). */
 enum hwmc_way hwmc_coll_way(const struct hwmc_network *net, const struct hwmc_coll_case *c,
                             bool ours);
 

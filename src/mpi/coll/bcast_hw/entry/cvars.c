@@ -54,9 +54,7 @@ cvars:
       description : |-
         What multicasts.
         auto  - On each rail verbs if all processes with a port there can, and udp otherwise.
-        verbs - Multicast of InfiniBand or RoCE v2. A rail where a process cannot is not used; where
-                none is left, broadcasts go over lanes or by MPICH's algorithms
-                (hwmc_off_fabric).
+        verbs - Multicast of InfiniBand or RoCE v2, on rails where all can (hwmc_off_fabric).
         udp   - IP multicast.
         none  - Nothing: long broadcasts may go along trees over lanes, the others are MPICH's.
 
@@ -69,11 +67,9 @@ cvars:
       scope       : MPI_T_SCOPE_ALL_EQ
       description : |-
         What hwmc's lanes between two processes are.
-        auto - UCX; with MPIR_CVAR_HWMC_RESILIENT reliable connections of verbs as well, and rather,
-               where the device migrates paths by itself.
+        auto - UCX; with MPIR_CVAR_HWMC_RESILIENT rather rc, where the device migrates paths.
         ucx  - UCX, over whatever it has.
-        rc   - Reliable connections of verbs where all processes have an RDMA device on a rail, UCX
-               elsewhere and until they are connected.
+        rc   - Reliable connections of verbs where all have an RDMA device on a rail, else UCX.
 
     - name        : MPIR_CVAR_HWMC_RESILIENT
       category    : HWMC
@@ -111,8 +107,7 @@ cvars:
         What hwmc's messages are checked by; process 0's choice is that of all.
         crc32c - A CRC in each: what the network spoils is dropped, and sent again.
         off    - Nothing beyond what the network itself checks.
-        keyed  - An authentication code in each, under a secret of the job: what others on the
-                 network send is dropped as well. Needs libsodium.
+        keyed  - An authentication code in each: what others send is dropped too. Needs libsodium.
 
     - name        : MPIR_CVAR_HWMC_SITE
       category    : HWMC
@@ -160,15 +155,15 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_ALL_EQ
       description : |-
-        Algorithm of broadcasts, between hosts, inside a host, or of both as two_stage+tree
-        auto      - The fastest by the cost model (hwmc_info --model), MPICH's own among them
-        two_stage - Between hosts: multicast, then repair along a ring
-        multilane - Between hosts: trees over the lanes of all rails, without multicast
-        treemm    - Inside a host: along a tree, the whole message at a time
-        ota       - Inside a host: all ranks copy from the root
-        g         - Inside a host: the root copies to all
-        ag        - Inside a host: each rank copies a piece from the root to all
-        tree      - Inside a host: along a tree, chunk by chunk; a chain with degree 1
+        Algorithm of broadcasts, between hosts, inside a host, or of both as two_stage+tree.
+        auto      - The fastest by the cost model (hwmc_info --model), MPICH's own among them.
+        two_stage - Between hosts: multicast, then repair along a ring.
+        multilane - Between hosts: trees over the lanes of all rails, without multicast.
+        treemm    - Inside a host: along a tree, the whole message at a time.
+        ota       - Inside a host: all ranks copy from the root.
+        g         - Inside a host: the root copies to all.
+        ag        - Inside a host: each rank copies a piece from the root to all.
+        tree      - Inside a host: along a tree, chunk by chunk; a chain with degree 1.
 
     - name        : MPIR_CVAR_HWMC_BARRIER_ALGORITHM
       category    : HWMC
@@ -179,12 +174,12 @@ cvars:
       scope       : MPI_T_SCOPE_ALL_EQ
       description : |-
         The algorithm of barriers inside a host.
-        auto - Internal selection
-        ota  - One to all: rank 0 looks at all, and all look at rank 0
-        sig  - All set a bit in a word of rank 0, and look at it
-        tree - Up a tree, and down
-        pe   - Pairwise exchange
-        dis  - Dissemination; of several ways with shm_degree of MPIR_CVAR_HWMC_TUNE
+        auto - Internal selection.
+        ota  - One to all: rank 0 looks at all, and all look at rank 0.
+        sig  - All set a bit in a word of rank 0, and look at it.
+        tree - Up a tree, and down.
+        pe   - Pairwise exchange.
+        dis  - Dissemination; of several ways with shm_degree of MPIR_CVAR_HWMC_TUNE.
 
     - name        : MPIR_CVAR_HWMC_REDUCE_ALGORITHM
       category    : HWMC
@@ -195,11 +190,11 @@ cvars:
       scope       : MPI_T_SCOPE_ALL_EQ
       description : |-
         The algorithm of reductions inside a host.
-        auto   - Internal selection
-        tree   - Up a tree, chunk by chunk; a chain with degree 1
-        ag     - Each rank combines a piece of all
-        treemm - Up a tree, the whole message at a time
-        each   - Each rank combines all of all, where all get the result; else as tree
+        auto   - Internal selection.
+        tree   - Up a tree, chunk by chunk; a chain with degree 1.
+        ag     - Each rank combines a piece of all.
+        treemm - Up a tree, the whole message at a time.
+        each   - Each rank combines all of all, where all get the result; else as tree.
 
     - name        : MPIR_CVAR_HWMC_ALLREDUCE_ALGORITHM
       category    : HWMC
@@ -232,10 +227,10 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_ALL_EQ
       description : |-
-        Variable to select how lost multicast datagrams are repaired
-        auto - Pull, or push while many short broadcasts need a repair
-        push - Every rank forwards each fragment to its successor in the ring
-        pull - A rank forwards what its successor asks for
+        How lost multicast datagrams are repaired.
+        auto - Pull, or push while many short broadcasts need a repair.
+        push - Every rank forwards each fragment to its successor in the ring.
+        pull - A rank forwards what its successor asks for.
 
     - name        : MPIR_CVAR_HWMC_ROOT_DELAY
       category    : HWMC
@@ -245,11 +240,11 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_ALL_EQ
       description : |-
-        Variable to select how long a root waits before it multicasts
-        none     - Not at all
-        fixed    - As long as root_delay_us of MPIR_CVAR_HWMC_TUNE says
-        adaptive - A time that follows how many members missed the multicast
-        random   - Until one member, chosen at random, has joined the broadcast
+        How long a root waits before it multicasts.
+        none     - Not at all.
+        fixed    - As long as root_delay_us of MPIR_CVAR_HWMC_TUNE says.
+        adaptive - A time that follows how many members missed the multicast.
+        random   - Until one member, chosen at random, has joined the broadcast.
 
     - name        : MPIR_CVAR_HWMC_CHANNELS
       category    : HWMC
@@ -317,9 +312,7 @@ cvars:
       scope       : MPI_T_SCOPE_LOCAL
       description : |-
         What a process does while it waits for a message.
-        auto  - Where it has a processor to itself, poll, and sleep when it has waited for long.
-                Where others want the processor, give it away between polls, then sleep until a
-                message comes. A call that only tests never sleeps.
+        auto  - Poll, and sleep after long; where others want the processor, yield, and sleep soon.
         spin  - Poll, as MPICH does without hwmc.
         yield - As auto, but never sleep.
         block - Sleep until one comes.
@@ -332,8 +325,7 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_LOCAL
       description : |-
-        Whether a thread of hwmc's answers for this process while the program computes: gives others
-        what they lack of broadcasts, and passes on what they wait for.
+        Whether a thread of hwmc's answers and passes messages on while the program computes.
         off   - No: who needs something of this process waits until it calls MPI again.
         on    - Yes.
         auto  - Where this process's host has more processors for it than the job has ranks there.

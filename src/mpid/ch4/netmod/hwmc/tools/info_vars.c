@@ -12,6 +12,7 @@
 #include "info.h"
 #include "../../../../../mpi/coll/bcast_hw/settings/keys.h"
 
+#include <ctype.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,6 +98,30 @@ static void print_value(const struct var *v, MPI_Datatype type, const void *byte
         snprintf(value, VALUE_MAX_LEN, "%d", number);
 }
 
+/* A description of words to choose from has a line for each of them. MPICH joins lines, without a
+ * space. Where the line before ends with a period, the break can be seen, and is put back. */
+static void part_choices(char text[TEXT_MAX])
+{
+    char parted[TEXT_MAX];
+    size_t n = 0, word = 0; /* bytes so far; of the word at their end, and spaces after it */
+
+    for (const char *p = text; *p != '\0' && n + 2 < TEXT_MAX; p++) {
+        if (begins(p, "- ") && n > 0 && parted[n - 1] == ' ' && word > 0 && n > word &&
+            parted[n - word - 1] == '.') {
+            memmove(&parted[n - word + 1], &parted[n - word], word);
+            parted[n - word] = '\n';
+            n++;
+        }
+        if (isalnum((unsigned char) *p) || *p == '_')
+            word = n > 0 && parted[n - 1] == ' ' ? 1 : word + 1;
+        else
+            word = *p == ' ' && word > 0 ? word + 1 : 0;
+        parted[n++] = *p;
+    }
+    parted[n] = '\0';
+    strcpy(text, parted);
+}
+
 static void read_cvar(int index, struct var *v)
 {
     int name_len = sizeof(v->name), text_len = sizeof(v->text), verbosity, bind, scope, count;
@@ -119,6 +144,7 @@ static void read_cvar(int index, struct var *v)
     memset(&bytes, 0, sizeof(bytes));
     if (count < STRING_MAX && MPI_T_cvar_read(handle, &bytes) == MPI_SUCCESS)
         print_value(v, type, &bytes, v->value);
+    part_choices(v->text);
     MPI_T_cvar_handle_free(&handle);
 }
 

@@ -155,6 +155,76 @@ def judge_cut(rows):
                   max(number(row["high"]) / number(row["low"]) for row in select(rows, what="cut")))]
 
 
+# Paths by the program's hand
+
+RAIL_MBIT, PAIRS = 100, 4
+PAIR_BITS = PAIRS * 8 * 64 * 1024 * 8  # kernel_pair, a step: what goes each way
+PATHS = ("default", "1", "balance", "0", "default")  # values of hwmc_path, one after the other
+
+
+def run_paths(path):
+    options = jobs.Options(bench.PREFIX, RESILIENT, PAIRS)
+    env = {"LD_LIBRARY_PATH": str(bench.BUILD / "ibemu"), "UCX_TLS": "tcp,self", "HWTEST_PATHS": ",".join(PATHS)}
+    with jobs.Network("pair%d" % os.getpid(), 2, 2, RAIL_MBIT) as network:
+        job = jobs.Job(network, options, [path, "-report", "-steps=%d" % (8 * len(PATHS))], env, bench.OUT / "kernel.log")
+        try:
+            deadline = time.monotonic() + LIMIT
+            while job.status() is None and time.monotonic() < deadline:
+                time.sleep(0.05)
+            if job.status() != 0:
+                raise frame.PaperError("%s: status %s: %s" % (path.name, job.status(), job.output()[-200:]))
+            return job.output()
+        finally:
+            job.stop()
+
+
+def measure_paths(ctx):
+    path, rates, counts = kernel(ctx, "pair"), collections.defaultdict(list), collections.Counter()
+    for _ in range(ctx.repeats(3)):
+        said = run_paths(path)
+        steps = re.findall(r"^step (\S+) ([\d.]+)$", said, re.M)
+        for i, (word, seconds) in enumerate(steps):
+            rates[i, word].append(PAIR_BITS / float(seconds) / 1e6)
+        counts["errors"] += int(re.search(r"checked \d+ broadcasts, \d+ KiB, (\d+) errors", said)[1])
+        counts["moved"] += int(figure_of(said, "hwmc_rc_moved"))
+        counts["sent_again"] += int(figure_of(said, "hwmc_session_replays"))
+    return [{"step": i, "path": word, "mbit": "%.1f" % statistics.median(mbit), "low": "%.1f" % min(mbit),
+             "high": "%.1f" % max(mbit), "repeats": len(mbit), **counts} for (i, word), mbit in sorted(rates.items())]
+
+
+def phases(rows):
+    """[(value, its rows)], in the order of time."""
+    found = []
+    for row in sorted(rows, key=lambda row: number(row["step"])):
+        if not found or found[-1][0] != row["path"]:
+            found.append((row["path"], []))
+        found[-1][1].append(row)
+    return found
+
+
+def draw_paths(rows):
+    return curves("rate while the program sets hwmc_path, two rails of %d Mbit/s" % RAIL_MBIT,
+                  [("%d. %s" % (i + 1, word), [tuple(number(row[key]) for key in ("step", "mbit", "low", "high")) for row in kept])
+                   for i, (word, kept) in enumerate(phases(rows))],
+                  "set xlabel 'step'", "set ylabel 'rate of a host each way [Mbit/s]'", "set yrange [0:*]", "set key bottom")
+
+
+def judge_paths(rows):
+    rate = {}
+    for word, kept in phases(rows):
+        rate.setdefault(word, []).append(statistics.median(number(row["mbit"]) for row in kept))
+    one, both = max(rate["1"] + rate["0"]), min(rate["balance"])
+    return [
+        claim(one < 1.1 * RAIL_MBIT, "connections on one path carry what its rail does: %.0f Mbit/s of %d" % (one, RAIL_MBIT),
+              "some of them had not migrated.", rows),
+        claim(both > 1.5 * one, "balanced they carry what both do: %.0f Mbit/s, %.1f times as much" % (both, both / one),
+              "with all on their own rails it is %.0f." % min(rate["default"]), rows),
+        claim(all(row["errors"] == "0" and row["sent_again"] == "0" for row in rows),
+              "no message is lost or wrong, and no frame is sent again: %s migrations" % rows[0]["moved"],
+              "%s errors, %s frames sent again." % (rows[0]["errors"], rows[0]["sent_again"])),
+    ]
+
+
 # Figures 9 to 12: programs
 
 def kernel(ctx, name):
@@ -300,5 +370,11 @@ PAPER = Paper("003", "Vishnu, Mamidala, Narravula, Panda: Automatic path migrati
                   program("fig10", "Figure 10, IS, class B", IS_SHOWS, "IS, 2^19 keys", 16, "-n=19"),
                   program("fig11", "Figure 11, FT, class B", LONG_SHOWS, "FT, 64^3 numbers", 12, "-n=64"),
                   program("fig12", "Figure 12, LU, class B", LONG_SHOWS, "LU, 24^3 points", 12),
+                  Figure("extra-paths", "Beyond the paper: paths by the program's hand",
+                         "Their module migrates on a program's request, to balance load for example; no figure shows it.",
+                         "4 pairs of ranks on two hosts, in resilient mode over reliable connections of emulated adapters with "
+                         "two ports of %d Mbit/s, send each other 8 messages of 64 KiB a step (test/lab/kernels/kernel_pair.c). "
+                         "Every 8 steps the program sets info key `hwmc_path` anew. Medians of the runs, and their range. " %
+                         RAIL_MBIT, measure_paths, draw_paths, judge_paths, 40),
                   program("extra-cg", "Beyond the paper: CG", "They have none.", "CG, 4000 rows", 12),
               ])

@@ -9,8 +9,6 @@
 
 #include <stdlib.h>
 
-#define WINDOW 16u /* parts of a move that are on the way: two rounds of them come at a time */
-
 static uint32_t blocks_of(const struct hwmc_move *v, uint32_t num)
 {
     uint32_t blocks = 0;
@@ -64,7 +62,7 @@ static void fill_in(struct hwmc_moves *m, const struct hwmc_move *v, uint32_t nu
         for (uint32_t port = 0; port < blocks_of(&v[i], 1); port++, n++) {
             m->in[n] = (struct hwmc_block_in){.peer = v[i].peer, .port = (uint8_t) port};
             m->in[n].bytes = place_block(&v[i], port, &m->in_place[n], &m->cut);
-            m->in[n].window = WINDOW;
+            m->in[n].window = HWMC_PARTS_AHEAD;
             m->taken[n] = 0;
         }
 }
@@ -144,7 +142,7 @@ void hwmc_moves_begin(struct hwmc_moves *m, const struct hwmc_moves_cfg *cfg)
         .out_place = m->out_place,
         .num_out = m->num_out,
         .cut = m->cut,
-        .budget = (uint64_t) 2 * WINDOW * m->cut.part,
+        .budget = (uint64_t) 2 * HWMC_PARTS_AHEAD * m->cut.part, /* two rounds of them */
     };
     hwmc_blocks_stage_begin(&m->blocks, &blocks);
 }

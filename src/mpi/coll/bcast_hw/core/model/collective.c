@@ -14,7 +14,6 @@
 
 #define PART_MESSAGES 10u /* a part is as long as a rail carries while a host handles so many */
 #define PART_MOST (256u << 10)
-#define ON_THE_WAY 16u /* parts of a block, at least */
 
 static uint64_t max_u64(uint64_t a, uint64_t b)
 {
@@ -25,7 +24,7 @@ uint32_t hwmc_coll_part(const struct hwmc_network *net)
 {
     const uint64_t round_trip = 2 * max_u64(net->latency_ns, net->site_latency_ns);
     const uint64_t ns =
-        max_u64(PART_MESSAGES * (uint64_t) net->message_ns, round_trip / ON_THE_WAY);
+        max_u64(PART_MESSAGES * (uint64_t) net->message_ns, round_trip / HWMC_PARTS_AHEAD);
     const uint64_t bytes = hwmc_work_mul(net->mbit, ns) / 8000;
     uint32_t part = HWMC_PART_LEAST;
 

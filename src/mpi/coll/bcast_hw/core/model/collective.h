@@ -119,9 +119,9 @@ struct hwmc_coll_case {
 };
 
 /* Bytes that go between hosts at a time where several parts follow each other: what a rail carries
- * while a host handles ten messages, so that messages take at most a fifth of a processor, and
- * so much that 16 parts fill a rail for a round trip; within bounds. Shorter parts pass sooner
- * through a tree. */
+ * while a host handles ten messages, so that messages take at most a fifth of a processor, and so
+ * much that HWMC_PARTS_AHEAD of them fill a rail for a round trip; within bounds. Shorter parts
+ * pass sooner through a tree. */
 uint32_t hwmc_coll_part(const struct hwmc_network *net);
 
 /* A block that nothing is combined with goes as one part if it has at most so many bytes: it does

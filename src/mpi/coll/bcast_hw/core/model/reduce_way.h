@@ -25,6 +25,7 @@
 
 #define HWMC_REDUCE_FANOUT_MAX 32u
 #define HWMC_PART_LEAST 4096u /* bytes of a part, where several follow each other */
+#define HWMC_PARTS_AHEAD 16u  /* parts of a block that nothing is combined with, on the way */
 
 /* A block that is sent unasked (PROTOCOL.md, section 14): bytes of the longest, which depend on
  * how many members there are, as all may send to one at once. */

@@ -102,6 +102,17 @@ class Network:
         return self.lab.carried()[rail][1]
 
 
+# Of a program on hosts with emulated InfiniBand adapters.
+ADAPTERS = {"LD_LIBRARY_PATH": str(BUILD / "ibemu"), "UCX_TLS": "tcp,self"}
+
+
+def build_adapters():
+    made = subprocess.run(["make", "-s", "-C", HERE / "ibemu"], check=False, env={**os.environ, "HWMC_BUILD": str(BUILD)},
+                          stdout=subprocess.DEVNULL)
+    if made.returncode != 0:
+        raise JobError("cannot build the emulated adapters: make -C test/lab/ibemu")
+
+
 @dataclass
 class Options:
     """What a Job wants to know, where there is no command line that says so."""

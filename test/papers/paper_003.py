@@ -164,18 +164,8 @@ PATHS = ("default", "1", "balance", "0", "default")  # values of hwmc_path, one 
 
 def run_paths(path):
     options = jobs.Options(bench.PREFIX, RESILIENT, PAIRS)
-    env = {"LD_LIBRARY_PATH": str(bench.BUILD / "ibemu"), "UCX_TLS": "tcp,self", "HWTEST_PATHS": ",".join(PATHS)}
     with jobs.Network("pair%d" % os.getpid(), 2, 2, RAIL_MBIT) as network:
-        job = jobs.Job(network, options, [path, "-report", "-steps=%d" % (8 * len(PATHS))], env, bench.OUT / "kernel.log")
-        try:
-            deadline = time.monotonic() + LIMIT
-            while job.status() is None and time.monotonic() < deadline:
-                time.sleep(0.05)
-            if job.status() != 0:
-                raise frame.PaperError("%s: status %s: %s" % (path.name, job.status(), job.output()[-200:]))
-            return job.output()
-        finally:
-            job.stop()
+        return run_job(network, options, path, ["-steps=%d" % (8 * len(PATHS))], {"HWTEST_PATHS": ",".join(PATHS)})
 
 
 def measure_paths(ctx):
@@ -232,9 +222,28 @@ def kernel(ctx, name):
     if path not in ctx.built:
         bench.OUT.mkdir(parents=True, exist_ok=True)
         bench.command([jobs.compiler(bench.PREFIX), "-O2", "-o", path, bench.LAB / "kernels" / ("kernel_%s.c" % name), "-lm"])
-        bench.command(["make", "-s", "-C", bench.LAB / "ibemu"])
+        jobs.build_adapters()
         ctx.built[path] = path
     return path
+
+
+def run_job(network, options, path, words, env, meanwhile=None):
+    """One job of a kernel; what it said. meanwhile is called once it is "halfway", or ended, or out of time."""
+    job = jobs.Job(network, options, [path, "-report", *words], {**jobs.ADAPTERS, **env}, bench.OUT / "kernel.log")
+    deadline = time.monotonic() + LIMIT
+    try:
+        while meanwhile and job.status() is None and "halfway" not in job.output() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        if meanwhile:
+            meanwhile()
+        while job.status() is None and time.monotonic() < deadline:
+            time.sleep(0.02)
+        said = job.output()
+        if job.status() != 0:
+            raise frame.PaperError("%s: status %s: %s" % (path.name, job.status(), said[-200:]))
+        return said
+    finally:
+        job.stop()
 
 
 def run_kernel(path, words, way):
@@ -242,24 +251,15 @@ def run_kernel(path, words, way):
     options = jobs.Options(bench.PREFIX, RESILIENT + way.env, 2)
     go = bench.OUT / "kernel.go"
     go.unlink(missing_ok=True)
-    env = {"LD_LIBRARY_PATH": str(bench.BUILD / "ibemu"), "UCX_TLS": "tcp,self", "HWTEST_GO": str(go)}
     with jobs.Network("kern%d" % os.getpid(), 4, 2, 1000) as network:
-        job = jobs.Job(network, options, [path, "-report", *words], env, bench.OUT / "kernel.log")
-        try:
-            deadline = time.monotonic() + LIMIT
-            while job.status() is None and "halfway" not in job.output() and time.monotonic() < deadline:
-                time.sleep(0.01)
+        def go_on():
             if way.cut:
                 network.cut("h1", 0, "silent")
             go.touch()
-            while job.status() is None and time.monotonic() < deadline:
-                time.sleep(0.02)
-            said = job.output()
-            if job.status() != 0:
-                raise frame.PaperError("%s, %s: status %s: %s" % (path.name, way.name, job.status(), said[-200:]))
-            return said
-        finally:
-            job.stop()
+        try:
+            return run_job(network, options, path, words, {"HWTEST_GO": str(go)}, go_on)
+        except frame.PaperError as error:
+            raise frame.PaperError("%s, %s" % (way.name, error)) from None
 
 
 def figure_of(said, name):

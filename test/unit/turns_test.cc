@@ -35,6 +35,7 @@ class Turns {
     // `lengths` by member; member `odd` takes block `of` for one of `odd_bytes`.
     struct Odd {
         uint32_t member = UINT32_MAX, of = 0, bytes = 0;
+        uint32_t failed = UINT32_MAX; // member that has no block
     };
 
     Turns(mem::Net &net, Groups &g, const std::vector<uint32_t> &lengths, uint32_t ahead,
@@ -49,8 +50,8 @@ class Turns {
                 blocks_[m].push_back(of == m ? pattern(n, seed + of) : mem::Bytes(n, 0xee));
                 turns_[m].push_back({blocks_[m][of].data(), n});
             }
-            const hwmc_turns_cfg cfg = {net.engines[g[m]->world[m]], g[m], turns_[m].data(), ahead,
-                                        1000};
+            const hwmc_turns_cfg cfg = {
+                net.engines[g[m]->world[m]], g[m], turns_[m].data(), ahead, 1000, m == odd.failed};
             hwmc_turns_begin(&ops_[m], &cfg);
         }
     }
@@ -93,6 +94,18 @@ class Turns {
         }
     }
 
+    // All step, until member 0 has so many bytes of its block; then nothing is multicast any more.
+    void lose_rails_after(uint64_t bytes)
+    {
+        for (int steps = 0; ops_[0].taken.at < bytes; steps++) {
+            for (uint32_t m = 0; m < ops_.size(); m++)
+                step(m);
+            net_.step();
+            ASSERT_LT(steps, 20000);
+        }
+        net_.passes = [](uint32_t, uint32_t, const mem::Bytes &) { return false; };
+    }
+
     void expect_blocks()
     {
         for (uint32_t m = 0; m < ops_.size(); m++) {
@@ -105,6 +118,10 @@ class Turns {
     hwmc_turns &operator[](uint32_t member)
     {
         return ops_[member];
+    }
+    const mem::Bytes &block(uint32_t member, uint32_t of) const
+    {
+        return blocks_[member][of];
     }
 
   private:
@@ -271,18 +288,33 @@ TEST(Turns, GoOnAlongTrees)
 
     net.settle();
     Turns turns(net, g, {30000, 0, 30000}, 8, 7);
-    for (int steps = 0; turns[0].taken.at < 2500; steps++) {
-        for (uint32_t m = 0; m < p; m++)
-            turns.step(m);
-        net.step();
-        ASSERT_LT(steps, 20000);
-    }
-    net.passes = [](uint32_t, uint32_t, const mem::Bytes &) { return false; };
+    turns.lose_rails_after(2500);
     turns.run(r);
     turns.expect_blocks();
     EXPECT_LT(0u, sum_of(net, &hwmc_counts::multilane));
     for (auto *x : g)
         EXPECT_FALSE(hwmc_group_pins(x));
+}
+
+// So it is for a member that has no block.
+TEST(Turns, AMemberWithoutABlockIsAnErrorAlongTreesToo)
+{
+    const uint32_t p = 3;
+    mem::Net net(p);
+    Groups g = net.group(first(p), small_pieces(false));
+    std::minstd_rand r(5);
+    Turns::Odd odd;
+
+    net.settle();
+    odd.failed = 2;
+    Turns turns(net, g, {30000, 0, 30000}, 8, 7, odd);
+    turns.lose_rails_after(2500);
+    turns.run(r);
+    for (uint32_t m = 0; m < p; m++) {
+        EXPECT_EQ(m == 2 ? HWMC_OK : HWMC_ERR_INVAL, turns[m].stage.err) << m;
+        EXPECT_EQ(pattern(30000, 7), turns.block(m, 0)) << m;
+        EXPECT_FALSE(hwmc_group_pins(g[m]));
+    }
 }
 
 // A member takes a block for shorter or longer, in the same number of pieces: it gets an error, the
@@ -304,6 +336,30 @@ TEST(Turns, LengthsThatDisagreeAreAnErrorAndAllStayInStep)
         EXPECT_EQ(bytes, turns[2].stage.ours);
         gather(net, g, equal(p, 90), 64, 8, r);
     }
+}
+
+// A member has no block, whatever the number of pieces: the others get an error, it gets their
+// blocks, and the next collective goes well.
+TEST(Turns, AMemberWithoutABlockIsAnErrorToTheOthers)
+{
+    for (uint32_t bytes : {1u, 80u, 500u, 1700u})
+        for (uint32_t failed : {0u, 2u, 3u}) {
+            const uint32_t p = 4;
+            mem::Net net(p);
+            Groups g = net.group(first(p), small_pieces());
+            std::minstd_rand r(bytes + failed);
+            Turns::Odd odd;
+
+            net.settle();
+            odd.failed = failed;
+            Turns turns(net, g, equal(p, bytes), 64, 7, odd);
+            turns.run(r);
+            for (uint32_t m = 0; m < p; m++) {
+                EXPECT_EQ(HWMC_ERR_INVAL, turns[m].stage.err) << bytes << " " << m;
+                EXPECT_EQ(pattern(bytes, 7 + 1), turns.block(m, 1)) << bytes << " " << m;
+            }
+            gather(net, g, equal(p, 90), 64, 8, r);
+        }
 }
 
 // In another number of pieces: no member can go on, and none waits for ever.

@@ -156,16 +156,26 @@ static bool is_postable(const struct hwmc_turns *t)
     return num == 0 || (num < t->cfg.ahead && own_is_near(t, t->cfg.ahead - num));
 }
 
+/* Along trees nothing is sent that is empty: who has no block sends another length than is known.
+ * */
+static void post_none(struct hwmc_turns *t, uint32_t n, uint64_t now)
+{
+    static unsigned char none[2];
+
+    hwmc_group_post_trees(t->cfg.group, t->next.member, none, n == 1 ? 2 : 1, now);
+}
+
 static void post_trees(struct hwmc_turns *t, uint64_t now)
 {
     const uint32_t n = piece_of(t, &t->next, TREES_PIECE);
 
-    if (n > 0) {
-        t->by_trees = true;
-        hwmc_group_post_trees(t->cfg.group, t->next.member, memory_of(t, &t->next), n, now);
-    } else {
+    t->by_trees = t->by_trees || n > 0;
+    if (n == 0)
         advance(t, &t->taken, 0); /* all know that there is nothing */
-    }
+    else if (t->cfg.failed && t->next.member == rank_of(t))
+        post_none(t, n, now);
+    else
+        hwmc_group_post_trees(t->cfg.group, t->next.member, memory_of(t, &t->next), n, now);
     advance(t, &t->next, n);
 }
 
@@ -176,9 +186,12 @@ static void post_cast(struct hwmc_turns *t, uint64_t now)
     const bool more = t->next.at + n < bytes_of(t, &t->next);
 
     if (t->next.member == rank_of(t)) {
-        memcpy(hwmc_group_next_bytes(g, n), n > 0 ? memory_of(t, &t->next) : (const void *) "", n);
+        const uint32_t sent = t->cfg.failed ? 0 : n;
+
+        memcpy(hwmc_group_next_bytes(g, sent),
+               sent > 0 ? memory_of(t, &t->next) : (const void *) "", sent);
         t->own = hwmc_stream_next_bid(&g->stream) + 1;
-        hwmc_group_post_root(g, n, more, now);
+        hwmc_group_post_root(g, sent, more, now);
     } else {
         hwmc_group_post_member(g, t->next.member, now);
     }

@@ -55,6 +55,8 @@ struct hwmc_turns_cfg {
     const struct hwmc_turn *turn; /* by member; the caller's until it is over */
     uint32_t ahead;               /* broadcasts; 1 or more */
     uint64_t withdraw_ns;         /* how long lanes may have blocks after an error */
+    bool failed; /* this member has no block: its pieces go without bytes, in step with the others,
+                  * which end with ERR_INVAL */
 };
 
 /* The piece that is next. */

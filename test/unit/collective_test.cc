@@ -397,6 +397,7 @@ TEST(Moves, BringEachWhatItIsToHave)
                        out.data(),
                        (uint32_t) in.size(),
                        (uint32_t) out.size(),
+                       0,
                        {8192, round % 3 * 8192}};
                 hwmc_moves_begin(&ops[m], &cfg);
                 stages.push_back(&ops[m].stage);

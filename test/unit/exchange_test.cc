@@ -427,6 +427,72 @@ TEST(Exchange, TheReceiverPaces)
     }
 }
 
+// The blocks of a reduction up a binary tree to member 0, or of all to all in another plan, of so
+// many bytes.
+Plan tree_plan(uint32_t p, uint32_t bytes)
+{
+    Plan plan = {{8, 0}, 20, {}};
+
+    for (uint32_t r = 1; r < p; r++)
+        plan.blocks.push_back({r, (r - 1) / 2, 0, bytes});
+    return plan;
+}
+
+Plan all_plan(uint32_t p, uint32_t bytes)
+{
+    Plan plan = {{8, 0}, 20, {}};
+
+    for (uint32_t from = 0; from < p; from++)
+        for (uint32_t to = 0; to < p; to++)
+            if (from != to)
+                plan.blocks.push_back({from, to, HWMC_EXCHANGE_PORTS, bytes});
+    return plan;
+}
+
+// Each member of `plans` goes by its own. Until nothing moves any more; returns how many are
+// astray.
+uint32_t astray(const std::vector<Plan> &plans, uint64_t seed)
+{
+    const uint32_t p = (uint32_t) plans.size();
+    Net net(p, 8, seed);
+    std::vector<Walker> walkers(p);
+    uint32_t num = 0;
+
+    for (int still = 0; still < 200; still++) {
+        const uint32_t r = (uint32_t) net.rng.below(p);
+
+        if (net.deliver())
+            still = 0;
+        if (walkers[r].running)
+            walkers[r].step(net, r, plans[r]);
+        else if (walkers[r].next == 0)
+            walkers[r].begin(net, r, plans[r]);
+    }
+    for (auto &m : net.members)
+        num += m.x.astray;
+    return num;
+}
+
+// Some member learns that not all go about it in the same way, whoever they are, whatever the
+// lengths; where all do none says so.
+TEST(Exchange, WhoGoesByAnotherPlanIsNoticed)
+{
+    for (uint64_t seed = 0; seed < seeds(20); seed++)
+        for (uint32_t which = 0; which < 16; which++) {
+            sim::Rng rng(seed);
+            std::vector<Plan> plans;
+            const uint32_t lengths[] = {8, 8, 40, 200};
+
+            for (uint32_t r = 0; r < 4; r++) {
+                const bool same = which == 0 || which == 15;
+                const uint32_t bytes = same ? 40 : lengths[rng.below(4)];
+
+                plans.push_back(which >> r & 1 ? tree_plan(4, bytes) : all_plan(4, bytes));
+            }
+            EXPECT_EQ(which != 0 && which != 15, astray(plans, seed) > 0) << seed << " " << which;
+        }
+}
+
 // Member 1 thinks that the block to 2 is shorter, or that there is none of that length: both learn
 // so, and whoever depends on them; later exchanges go as if nothing had been.
 TEST(Exchange, LengthsThatDisagreeEndTheExchangeForAllThatDepend)

@@ -56,11 +56,16 @@ static uint32_t place_block(const struct hwmc_move *v, uint32_t port,
     return (uint32_t) (left < HWMC_MOVE_BLOCK ? left : HWMC_MOVE_BLOCK);
 }
 
+static uint8_t port_of(const struct hwmc_moves *m, uint32_t port)
+{
+    return (uint8_t) (m->plan * HWMC_EXCHANGE_PORTS + port);
+}
+
 static void fill_in(struct hwmc_moves *m, const struct hwmc_move *v, uint32_t num)
 {
     for (uint32_t i = 0, n = 0; i < num; i++)
         for (uint32_t port = 0; port < blocks_of(&v[i], 1); port++, n++) {
-            m->in[n] = (struct hwmc_block_in){.peer = v[i].peer, .port = (uint8_t) port};
+            m->in[n] = (struct hwmc_block_in){.peer = v[i].peer, .port = port_of(m, port)};
             m->in[n].bytes = place_block(&v[i], port, &m->in_place[n], &m->cut);
             m->in[n].window = HWMC_PARTS_AHEAD;
             m->taken[n] = 0;
@@ -71,7 +76,7 @@ static void fill_out(struct hwmc_moves *m, const struct hwmc_move *v, uint32_t n
 {
     for (uint32_t i = 0, n = 0; i < num; i++)
         for (uint32_t port = 0; port < blocks_of(&v[i], 1); port++, n++) {
-            m->out[n] = (struct hwmc_block_out){.peer = v[i].peer, .port = (uint8_t) port};
+            m->out[n] = (struct hwmc_block_out){.peer = v[i].peer, .port = port_of(m, port)};
             m->out[n].bytes = place_block(&v[i], port, &m->out_place[n], &m->cut);
             m->ready[n] = hwmc_cut_parts(&m->cut, m->out[n].bytes);
         }
@@ -123,6 +128,7 @@ void hwmc_moves_begin(struct hwmc_moves *m, const struct hwmc_moves_cfg *cfg)
     m->stage.group = cfg->group;
     m->num_in = blocks_of(cfg->in, cfg->num_in);
     m->num_out = blocks_of(cfg->out, cfg->num_out);
+    m->plan = cfg->plan;
     m->cut = cfg->cut;
     if (!make_rows(m)) {
         hwmc_stage_note(&m->stage, HWMC_ERR_NOMEM, false);

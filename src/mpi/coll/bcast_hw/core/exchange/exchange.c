@@ -119,6 +119,13 @@ static void exchange_fail(struct hwmc_exchange *x, uint32_t theirs, uint32_t our
         x->left_out += !hwmc_exchange_out_is_over(x, &x->out[i]);
 }
 
+static uint8_t plan_of(const struct hwmc_exchange *x)
+{
+    if (x->num_in + x->num_out == 0)
+        return HWMC_EXCHANGE_NO_PLAN;
+    return (x->num_in > 0 ? x->in[0].port : x->out[0].port) / HWMC_EXCHANGE_PORTS;
+}
+
 void hwmc_exchange_begin(struct hwmc_exchange *x, struct hwmc_block_in *in, uint32_t num_in,
                          struct hwmc_block_out *out, uint32_t num_out, struct hwmc_cut cut,
                          uint64_t budget, uint64_t now)
@@ -129,6 +136,7 @@ void hwmc_exchange_begin(struct hwmc_exchange *x, struct hwmc_block_in *in, uint
     x->out = out;
     x->num_in = x->left_in = num_in;
     x->num_out = x->left_out = num_out;
+    x->plan = plan_of(x);
     x->cut = cut;
     x->budget = budget;
     x->open_bytes = 0;
@@ -207,6 +215,16 @@ static bool is_formed(const struct hwmc_exchange *x, const struct hwmc_msg *msg)
 static bool is_early(const struct hwmc_exchange *x, const struct hwmc_msg *msg)
 {
     return msg->bid > x->next || (msg->bid == x->next && !x->running);
+}
+
+/* Of the exchange under way, or of the last one. */
+static void look_at_plan(struct hwmc_exchange *x, const struct hwmc_msg *msg)
+{
+    const uint64_t now = x->running ? x->next : x->next - 1;
+
+    if (msg->bid == now && x->plan != HWMC_EXCHANGE_NO_PLAN &&
+        msg->block.port / HWMC_EXCHANGE_PORTS != x->plan)
+        x->astray = true;
 }
 
 /* Of a later exchange: something other than an eager block. `again`: it is kept already. */
@@ -303,6 +321,7 @@ enum hwmc_verdict hwmc_exchange_on_block(struct hwmc_exchange *x, const struct h
         take_eager(x, l);
     else
         l->kept -= kept;
+    look_at_plan(x, msg);
     if (msg->bid < x->next)
         return HWMC_STALE;
     *i = find_in(x, msg->peer, msg->block.port);
@@ -337,6 +356,7 @@ enum hwmc_verdict hwmc_exchange_on_grant(struct hwmc_exchange *x, const struct h
     if (is_early(x, msg))
         return keep_early(l, kept);
     l->kept -= kept;
+    look_at_plan(x, msg);
     if (msg->bid < x->next)
         return HWMC_STALE;
     i = find_out(x, msg->peer, msg->block.port);

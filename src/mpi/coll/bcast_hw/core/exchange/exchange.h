@@ -38,6 +38,11 @@
  * the end fails in the same way. Where one takes a block for eager and the other one for long, each
  * would wait for the other; so who has waited ANNOUNCE_NS for a grant says how long the block is.
  *
+ * Where there are several ways to do a collective, ranks may also disagree about the way: each has
+ * blocks that the others have not. So that they find out, the ways have plans of their own, each
+ * with ports of its own: port / HWMC_EXCHANGE_PORTS. Who hears of another plan is `astray`, and the
+ * driver gives the group up.
+ *
  *   IDLE --begin--> RUN --all here and taken, all sent, the lanes through with it--> IDLE
  *
  * Invariants (hwmc_exchange_check): a part that was sent was ready and granted; taken <= have <=
@@ -53,7 +58,8 @@
 #include "../path/wrr.h"
 #include "parts.h"
 
-#define HWMC_EXCHANGE_PORTS 8u   /* of a pair of members, each way */
+#define HWMC_EXCHANGE_PORTS 8u /* of a pair of members, each way, in a plan */
+#define HWMC_EXCHANGE_NO_PLAN UINT8_MAX
 #define HWMC_EXCHANGE_CREDIT 32u /* eager blocks of a peer that are on the way or kept */
 #define HWMC_EXCHANGE_KEPT 32u   /* other messages of a peer that are kept: grants, VOID */
 #define HWMC_EXCHANGE_WINDOW 64u /* parts of a block that are on the way, at most */
@@ -117,6 +123,8 @@ struct hwmc_exchange {
     uint64_t next;                    /* number of the next exchange, or of the one under way */
     bool running;
     bool failed;           /* the one under way, or the last */
+    bool astray;           /* a member went by another plan in one of them */
+    uint8_t plan;          /* of the one under way, or the last; NO_PLAN: it had no blocks */
     uint32_t theirs, ours; /* failed: the length of a block there and here; alike: not known */
     struct hwmc_cut cut;
     uint64_t budget;
@@ -140,9 +148,9 @@ struct hwmc_exchange {
 void hwmc_exchange_init(struct hwmc_exchange *x, const struct hwmc_exchange_cfg *cfg,
                         struct hwmc_exchange_link *links);
 
-/* Begins the next exchange, of these blocks, which are the machine's until it is over; of none, if
- * this rank has no part in it. `cut`: alike on all ranks. A driver then gives what it has kept of
- * it. Not running. */
+/* Begins the next exchange, of these blocks, all of one plan, which are the machine's until it is
+ * over; of none, if this rank has no part in it. `cut`: alike on all ranks. A driver then gives
+ * what it has kept of it. Not running. */
 void hwmc_exchange_begin(struct hwmc_exchange *x, struct hwmc_block_in *in, uint32_t num_in,
                          struct hwmc_block_out *out, uint32_t num_out, struct hwmc_cut cut,
                          uint64_t budget, uint64_t now);

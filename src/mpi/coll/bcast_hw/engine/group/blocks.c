@@ -119,6 +119,8 @@ static bool on_message(struct hwmc_group *g, const struct hwmc_msg *msg, const v
     } else if (msg->type == HWMC_MSG_BLOCK_CREDIT) {
         verdict = hwmc_exchange_on_credit(x, msg);
     }
+    if (x->astray)
+        hwmc_group_give_up(g);
     g->wires->counts->bad += verdict == HWMC_BAD;
     g->wires->counts->stale += verdict == HWMC_STALE;
     g->wires->counts->dup += verdict == HWMC_DUP;

@@ -26,6 +26,8 @@ noinst_HEADERS +=                                     \
     src/mpi/coll/bcast_hw/entry/combination.h         \
     src/mpi/coll/bcast_hw/entry/spread.h              \
     src/mpi/coll/bcast_hw/entry/split.h               \
+    src/mpi/coll/bcast_hw/entry/spread_all.h          \
+    src/mpi/coll/bcast_hw/entry/spread_apart.h        \
     src/mpi/coll/bcast_hw/entry/spread_moves.h        \
     src/mpi/coll/bcast_hw/entry/share.h               \
     src/mpi/coll/bcast_hw/entry/relay.h               \
@@ -126,6 +128,8 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/entry/direct.c                \
     src/mpi/coll/bcast_hw/entry/split.c                 \
     src/mpi/coll/bcast_hw/entry/spread.c                \
+    src/mpi/coll/bcast_hw/entry/spread_all.c            \
+    src/mpi/coll/bcast_hw/entry/spread_apart.c          \
     src/mpi/coll/bcast_hw/entry/spread_moves.c          \
     src/mpi/coll/bcast_hw/entry/share.c                 \
     src/mpi/coll/bcast_hw/entry/relay.c                 \

@@ -231,7 +231,7 @@ static struct hwmc_op_stage *begin_across(struct hwmc_relay *r)
     }
     if (!failed && !hwmc_relay_plan_own(&r->plan))
         hwmc_stage_note(&r->spread->chain.stage, HWMC_ERR_INVAL, true);
-    hwmc_spread_begin_moves(r->spread, &r->across, in, num_in, out, num_out);
+    hwmc_spread_begin_moves(r->spread, &r->across, in, num_in, out, num_out, HWMC_PLAN_USUAL);
     return &r->across.stage;
 }
 

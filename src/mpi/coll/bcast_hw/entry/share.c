@@ -54,41 +54,13 @@ static struct hwmc_op_stage *begin_up(struct hwmc_share *r)
     return &r->up_stage.stage;
 }
 
-/* After an error this leader has blocks of no bytes: other hosts find another length, and end with
- * an error too. */
 static struct hwmc_op_stage *begin_across(struct hwmc_share *r)
 {
-    const uint32_t hosts = leaders_of(r)->hosts, own = hwmc_spread_own_member(r->spread);
-    struct hwmc_move *in = r->rows, *out = r->rows + hosts;
-
     if (!hwmc_spread_leads(r->spread))
         return NULL;
-    for (uint32_t i = 1; i < hosts; i++) {
-        const uint32_t before = (own + hosts - i) % hosts;
-
-        in[i - 1] = (struct hwmc_move){before, r->whole + r->hosts[before].at,
-                                       failed(r) ? 0 : r->hosts[before].bytes};
-        out[i - 1] = (struct hwmc_move){(own + i) % hosts, r->whole + r->hosts[own].at,
-                                        failed(r) ? 0 : r->hosts[own].bytes};
-    }
-    hwmc_spread_begin_moves(r->spread, &r->across, in, hosts - 1, out, hosts - 1);
-    return &r->across.stage;
-}
-
-/* The same inside the host. Where a rank has left that, the others see it. */
-static struct hwmc_op_stage *begin_down(struct hwmc_share *r)
-{
-    struct hwmc_shm_host *n = hwmc_spread_host(r->spread);
-    struct hwmc_bcast_cfg cfg = {.is_root = hwmc_spread_leads(r->spread)};
-
-    if (is_alone(r) || hwmc_spread_lost_host(n))
-        return NULL;
-    hwmc_spread_keep_host(r->spread);
-    cfg.buffer =
-        (struct hwmc_buffer){.memory = r->whole, .bytes = failed(r) && cfg.is_root ? 0 : r->bytes};
-    hwmc_spread_plan_host(r->spread, n, &cfg);
-    hwmc_bcast_begin(&r->down, &cfg);
-    return &r->down.stage;
+    for (uint32_t i = 0; i < leaders_of(r)->hosts; i++)
+        r->blocks[i] = (struct hwmc_turn){r->whole + r->hosts[i].at, r->hosts[i].bytes};
+    return hwmc_spread_all_begin(&r->across, r->spread, r->blocks, r->rows);
 }
 
 struct hwmc_op_stage *hwmc_share_stage(struct hwmc_share *r, uint32_t i)
@@ -99,7 +71,7 @@ struct hwmc_op_stage *hwmc_share_stage(struct hwmc_share *r, uint32_t i)
         case ACROSS:
             return begin_across(r);
         default:
-            return begin_down(r);
+            return hwmc_spread_begin_down(r->spread, &r->down, r->whole, r->bytes);
     }
 }
 
@@ -155,10 +127,12 @@ int hwmc_share_begin(struct hwmc_share *r, struct hwmc_spread *s, struct hwmc_mo
     r->own = own;
     r->get = get;
     r->made = NULL;
-    r->rows = MPL_malloc(2 * (size_t) l->hosts * sizeof(*r->rows), MPL_MEM_COLL);
+    r->rows =
+        MPL_malloc((size_t) l->hosts * (2 * sizeof(*r->rows) + sizeof(*r->blocks)), MPL_MEM_COLL);
     r->parts = MPL_malloc(((size_t) l->hosts + hwmc_spread_host(s)->group.size) * sizeof(*r->parts),
                           MPL_MEM_COLL);
     MPIR_ERR_CHKANDJUMP(!r->rows || !r->parts, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    r->blocks = (struct hwmc_turn *) (r->rows + 2 * l->hosts);
     r->hosts = r->parts + hwmc_spread_host(s)->group.size;
     lay_parts(r);
     r->whole = find_whole(r);

@@ -5,7 +5,7 @@
  * share: allgather(v) over hosts of several ranks, by their leaders: a part of each rank for all.
  *
  *   up       the ranks of each host give their leader their parts (shm/coll/gather)
- *   across   each leader sends those of its host to all others (op/moves)
+ *   across   leaders get those of each host (spread_all.h)
  *   down     each rank gets all parts from its leader (op/bcast, inside the host)
  *
  * Parts go host by host, in the order of ranks. Where that is the order of all ranks, and parts
@@ -15,8 +15,7 @@
 #ifndef HWMC_ENTRY_SHARE_H_INCLUDED
 #define HWMC_ENTRY_SHARE_H_INCLUDED
 
-#include "spread.h"
-#include "../op/moves.h"
+#include "spread_all.h"
 #include "../op/shm_stage.h"
 #include "../shm/coll/gather.h"
 
@@ -29,10 +28,11 @@ struct hwmc_share {
     uint64_t bytes;               /* of all */
     struct hwmc_shm_range *parts; /* by mate: in `whole` */
     struct hwmc_shm_range *hosts; /* by host: likewise; made with `parts` */
-    struct hwmc_move *rows;
+    struct hwmc_move *rows;       /* two for each host */
+    struct hwmc_turn *blocks;     /* one for each host, behind the rows */
     struct hwmc_shm_gather up;
     struct hwmc_shm_stage up_stage;
-    struct hwmc_moves across;
+    union hwmc_spread_all across;
     struct hwmc_bcast down;
 };
 

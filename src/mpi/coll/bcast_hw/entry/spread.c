@@ -72,9 +72,26 @@ void hwmc_spread_plan_host(const struct hwmc_spread *s, struct hwmc_shm_host *n,
     cfg->host.tree = hwmc_shm_comm_tree(n, choice, cfg->host.from);
 }
 
+struct hwmc_op_stage *hwmc_spread_begin_down(struct hwmc_spread *s, struct hwmc_bcast *down,
+                                             void *memory, uint64_t bytes)
+{
+    const bool failed = s->chain.stage.err != HWMC_OK;
+    struct hwmc_shm_host *n = hwmc_spread_host(s);
+    struct hwmc_bcast_cfg cfg = {.is_root = hwmc_spread_leads(s)};
+
+    if (!n || n->group.size == 1 || hwmc_spread_lost_host(n))
+        return NULL;
+    hwmc_spread_keep_host(s);
+    cfg.buffer = (struct hwmc_buffer){.memory = memory, .bytes = failed && cfg.is_root ? 0 : bytes};
+    hwmc_spread_plan_host(s, n, &cfg);
+    hwmc_bcast_begin(down, &cfg);
+    return &down->stage;
+}
+
 void hwmc_spread_begin_moves(struct hwmc_spread *s, struct hwmc_moves *moves,
                              const struct hwmc_move *in, uint32_t num_in,
-                             const struct hwmc_move *out, uint32_t num_out)
+                             const struct hwmc_move *out, uint32_t num_out,
+                             enum hwmc_spread_plan plan)
 {
     struct hwmc_group *g = s->c->leader_group[0].group;
     const struct hwmc_moves_cfg cfg = {
@@ -85,6 +102,7 @@ void hwmc_spread_begin_moves(struct hwmc_spread *s, struct hwmc_moves *moves,
         .out = out,
         .num_in = num_in,
         .num_out = num_out,
+        .plan = plan,
         .cut = {hwmc_spread_part(), hwmc_coll_whole(hwmc_network_now(), g->cfg.size)},
     };
 

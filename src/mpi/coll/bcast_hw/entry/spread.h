@@ -125,10 +125,14 @@ static inline bool hwmc_spread_lost_host(const struct hwmc_shm_host *n)
 struct hwmc_op_stage *hwmc_spread_leave_host(struct hwmc_shm_host *n, struct hwmc_op_stage *stage,
                                              enum hwmc_err err);
 
+/* The plans of exchanges (core/exchange/exchange.h). */
+enum hwmc_spread_plan { HWMC_PLAN_USUAL, HWMC_PLAN_BLOCKS };
+
 /* Begins moves between the members of the leader group. */
 void hwmc_spread_begin_moves(struct hwmc_spread *s, struct hwmc_moves *moves,
                              const struct hwmc_move *in, uint32_t num_in,
-                             const struct hwmc_move *out, uint32_t num_out);
+                             const struct hwmc_move *out, uint32_t num_out,
+                             enum hwmc_spread_plan plan);
 
 /* Lengths disagreed between hosts, and the last stage lets the ranks of this one know: they stay in
  * step, so their shared memory stays of use. */
@@ -141,6 +145,12 @@ static inline void hwmc_spread_keep_host(struct hwmc_spread *s)
 /* Completes the plan of a broadcast inside a host, of cfg->buffer, from the leader to all. */
 void hwmc_spread_plan_host(const struct hwmc_spread *s, struct hwmc_shm_host *n,
                            struct hwmc_bcast_cfg *cfg);
+
+/* Begins the way inside the host, as `down`, of what its leader has at `memory`, to all others.
+ * After an error the leader has no bytes, so they end with an error too. NULL: it is alone in its
+ * host, or that is lost. */
+struct hwmc_op_stage *hwmc_spread_begin_down(struct hwmc_spread *s, struct hwmc_bcast *down,
+                                             void *memory, uint64_t bytes);
 
 /* Bytes that go between hosts at a time where several parts follow each other, alike on all ranks
  * (hwmc_coll_part). */

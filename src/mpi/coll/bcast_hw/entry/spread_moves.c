@@ -13,14 +13,10 @@
 #include "split.h"
 #include "spread_select.h"
 #include "spread_take.h"
-#include "../core/model/turns_way.h"
 #include "../op/wait_stage.h"
 #include "../process/mpich.h"
 #include "../process/process.h"
 #include "../select/network.h"
-
-#define ROW sizeof(struct hwmc_move) /* of one rank; a turn's is not longer */
-_Static_assert(sizeof(struct hwmc_turn) <= ROW, "rows of either kind fit");
 
 static bool is_root(const struct hwmc_spread_moves *m)
 {
@@ -79,37 +75,18 @@ static void move_own(const struct hwmc_spread_moves *m)
         memcpy(to.memory, from.memory, MPL_MIN(from.bytes, to.bytes));
 }
 
-/* Of an allgather: each block is to be multicast. Alike on all ranks. */
-static bool turns_win(const struct hwmc_spread_moves *m)
+static struct hwmc_op_stage *begin_all(struct hwmc_spread_moves *m)
 {
-    const struct hwmc_shape *shape = &m->spread.c->leader_group[0].shape;
-    uint64_t all = 0;
+    const uint32_t p = (uint32_t) m->spread.comm->local_size;
 
-    for (uint32_t r = 0; r < shape->ranks; r++)
-        all += hwmc_vbuf_bytes(&m->out, r);
-    return hwmc_turns_win(hwmc_network_now(), shape, all / shape->ranks);
-}
+    for (uint32_t r = 0; r < p; r++) {
+        const struct hwmc_move move =
+            r == (uint32_t) m->spread.comm->rank ? move_to(m, r) : move_from(m, r);
 
-static struct hwmc_op_stage *begin_turns(struct hwmc_spread_moves *m)
-{
-    struct hwmc_group *g = m->spread.c->leader_group[0].group;
-    struct hwmc_turn *turn = m->rows;
-    const struct hwmc_turns_cfg cfg = {
-        .engine = hwmc_process_engine(),
-        .group = g,
-        .turn = turn,
-        .ahead = (g->cfg.channels + 1) / 2,
-        .withdraw_ns = hwmc_withdraw_ns(),
-    };
-
-    for (uint32_t r = 0; r < g->cfg.size; r++) {
-        const struct hwmc_move move = r == g->cfg.rank ? move_to(m, r) : move_from(m, r);
-
-        turn[r] = (struct hwmc_turn){move.memory, move.bytes};
+        m->blocks[r] = (struct hwmc_turn){move.memory, move.bytes};
     }
     move_own(m);
-    hwmc_turns_begin(&m->by.turns, &cfg);
-    return &m->by.turns.stage;
+    return hwmc_spread_all_begin(&m->by.all, &m->spread, m->blocks, m->rows);
 }
 
 static struct hwmc_op_stage *begin_moves(struct hwmc_chain *c, uint32_t i)
@@ -121,8 +98,8 @@ static struct hwmc_op_stage *begin_moves(struct hwmc_chain *c, uint32_t i)
     uint32_t num_in = 0, num_out = 0;
 
     (void) i;
-    if (m->pattern == HWMC_PATTERN_SAME && turns_win(m))
-        return begin_turns(m);
+    if (m->pattern == HWMC_PATTERN_SAME)
+        return begin_all(m);
     for (uint32_t n = 1; n < p; n++) {
         const uint32_t before = (rank + p - n) % p, after = (rank + n) % p;
 
@@ -133,7 +110,7 @@ static struct hwmc_op_stage *begin_moves(struct hwmc_chain *c, uint32_t i)
             out[num_out++] = move_to(m, after);
     }
     move_own(m);
-    hwmc_spread_begin_moves(&m->spread, &m->by.each, in, num_in, out, num_out);
+    hwmc_spread_begin_moves(&m->spread, &m->by.each, in, num_in, out, num_out, HWMC_PLAN_USUAL);
     return &m->by.each.stage;
 }
 
@@ -187,7 +164,7 @@ static int begin_by_leaders(struct hwmc_spread_moves *m)
     struct hwmc_move *give = m->rows, *get = give + p;
     int mpi_errno;
 
-    memset(m->rows, 0, 2 * p * ROW);
+    memset(m->rows, 0, 2 * p * sizeof(*m->rows));
     for (uint32_t i = 0; i < p; i++) {
         if (i == rank && m->spread.root >= 0 && is_root(m))
             continue;
@@ -232,8 +209,9 @@ static int begin_move(struct hwmc_spread *s)
     m->copy = NULL;
     m->in.packed = m->out.packed = NULL;
     m->in.each = m->out.each = NULL;
-    m->rows = MPL_malloc(2 * p * ROW, MPL_MEM_COLL);
+    m->rows = MPL_malloc(p * (2 * sizeof(*m->rows) + sizeof(*m->blocks)), MPL_MEM_COLL);
     MPIR_ERR_CHKANDJUMP(!m->rows, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    m->blocks = (struct hwmc_turn *) (m->rows + 2 * p);
     if (receives(m) && m->out.buffer != MPI_IN_PLACE)
         mpi_errno = hwmc_vbuf_begin(&m->out, in_place);
     MPIR_ERR_CHECK(mpi_errno);

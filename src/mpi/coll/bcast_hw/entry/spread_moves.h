@@ -5,10 +5,9 @@
  * spread_moves: gather, scatter, allgather, all-to-all and reduce-scatter over several hosts.
  *
  * One rank a host: every rank sends each other one what that is to have (op/moves.h). Rank r hears
- * r - 1 first, then r - 2, ...; so each is heard by one, or two, at a time. In an allgather each
- * rank multicasts its part instead (op/turns.h), where that is faster (core/model/turns_way.h).
- * Several ranks a host: leaders move parts for their hosts (relay.h, share.h), or
- * the short ones only (split.h). All but an allgather may go directly (direct.h).
+ * r - 1 first, then r - 2, ...; so each is heard by one, or two, at a time. An allgather may
+ * multicast (spread_all.h). Several ranks a host: leaders move parts for their hosts (relay.h,
+ * share.h), or the short ones only (split.h). All but an allgather may go directly (direct.h).
  *
  * A reduce-scatter has all operands of a host's part come, and combines them in the order of hosts.
  * Several ranks a host combine at their leader first (shm/coll/reduction), and get their parts from
@@ -20,12 +19,12 @@
 
 #include "call.h"
 #include "combination.h"
-#include "spread.h"
+#include "spread_all.h"
+#include "spread_apart.h"
 #include "spread_up.h"
 #include "relay.h"
 #include "share.h"
 #include "vbuf.h"
-#include "../op/turns.h"
 
 /* Who sends to whom. */
 enum hwmc_pattern {
@@ -38,13 +37,14 @@ enum hwmc_pattern {
 struct hwmc_spread_moves {
     struct hwmc_spread spread;
     enum hwmc_pattern pattern;
-    struct hwmc_vbuf in;  /* what this rank sends: one part, or one for each */
-    struct hwmc_vbuf out; /* what it receives */
-    char *copy;           /* of `out`, where an all-to-all is in place; NULL */
-    void *rows;           /* two for each rank; of struct hwmc_move, or hwmc_turn */
+    struct hwmc_vbuf in;      /* what this rank sends: one part, or one for each */
+    struct hwmc_vbuf out;     /* what it receives */
+    char *copy;               /* of `out`, where an all-to-all is in place; NULL */
+    struct hwmc_move *rows;   /* two for each rank */
+    struct hwmc_turn *blocks; /* HWMC_PATTERN_SAME: one for each rank, behind the rows */
     union {
-        struct hwmc_moves each;  /* one rank a host */
-        struct hwmc_turns turns; /* one rank a host, HWMC_PATTERN_SAME */
+        struct hwmc_moves each;    /* one rank a host */
+        union hwmc_spread_all all; /* one rank a host, HWMC_PATTERN_SAME */
         struct hwmc_relay relay;
         struct hwmc_share share; /* HWMC_PATTERN_SAME */
     } by;
@@ -71,17 +71,15 @@ struct hwmc_spread_scatter {
     struct hwmc_combination x;
     const MPI_Aint *counts; /* elements of each rank's part; NULL: all have `count` */
     MPI_Aint count;
-    uint64_t bytes;           /* of all parts */
-    uint32_t members, member; /* between hosts, and which of them this rank stands for */
-    uint64_t own;             /* bytes of the parts that this member stands for */
-    char *vector;             /* of a leader: what its host has of all parts; NULL: it is alone */
-    char *operands;           /* of a leader: of the part of its host, by member */
-    struct hwmc_shm_range *parts; /* of a leader: of its mates, in the part of the host */
-    struct hwmc_move *rows;
+    uint64_t bytes;   /* of all parts */
+    uint32_t members; /* between hosts */
+    char *vector;     /* of a leader: what its host has of all parts; NULL: it is alone */
+    struct hwmc_shm_range *blocks; /* of a leader: those of the members in all parts, */
+    struct hwmc_shm_range *parts;  /* ... and of its mates, in the block of the host */
     struct hwmc_spread_up up;
     struct hwmc_shm_scatter down;
     struct hwmc_shm_stage down_stage;
-    struct hwmc_moves across;
+    struct hwmc_spread_apart across;
 };
 
 /* MPI_Reduce_scatter and MPI_Reduce_scatter_block, likewise. */

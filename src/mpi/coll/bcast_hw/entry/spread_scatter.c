@@ -19,32 +19,6 @@ static uint64_t bytes_at(const struct hwmc_spread_scatter *r, uint32_t rank)
     return (uint64_t) (r->counts ? r->counts[rank] : r->count) * r->x.operation.of.element;
 }
 
-/* Of the ranks that a member stands for, which follow each other. */
-static uint64_t member_bytes(const struct hwmc_spread_scatter *r, uint32_t member)
-{
-    const uint32_t p = (uint32_t) r->spread.comm->local_size;
-    uint64_t bytes = 0;
-
-    if (!r->spread.c->by_hosts)
-        return bytes_at(r, member);
-    for (uint32_t i = 0; i < p; i++)
-        if (hwmc_spread_member(&r->spread, (int) i) == member)
-            bytes += bytes_at(r, i);
-    return bytes;
-}
-
-/* Where the operands of others lie: aligned as any type is. */
-static uint64_t slot_bytes(const struct hwmc_spread_scatter *r)
-{
-    return (r->own + 15) / 16 * 16;
-}
-
-/* Where the members' operands are combined. */
-static char *sum_of(const struct hwmc_spread_scatter *r)
-{
-    return r->operands + (r->members - 1) * slot_bytes(r);
-}
-
 /* The shared memory of a host with other ranks; NULL: this one is alone. */
 static struct hwmc_shm_host *shared(const struct hwmc_spread_scatter *r)
 {
@@ -76,42 +50,11 @@ static struct hwmc_op_stage *begin_up(struct hwmc_spread_scatter *r)
     return n ? hwmc_spread_up_begin(&r->up, &r->spread, n, &r->x, r->vector, r->bytes) : NULL;
 }
 
-/* After an error this leader has blocks of no bytes: other hosts find another length, and end with
- * an error too. */
 static struct hwmc_op_stage *begin_across(struct hwmc_spread_scatter *r)
 {
-    const bool failed = r->spread.chain.stage.err != HWMC_OK;
-    const uint32_t p = r->members, member = r->member;
-    struct hwmc_move *in = r->rows, *out = r->rows + p;
-    char *part = r->vector ? r->vector : (char *) (uintptr_t) r->x.operands.in;
-
     if (!hwmc_spread_leads(&r->spread))
         return NULL;
-    for (uint32_t peer = 0; peer < p; peer++) {
-        const uint64_t bytes = member_bytes(r, peer);
-        char *slot = r->operands + peer * slot_bytes(r);
-
-        if (peer != member) {
-            in[(member + p - peer - 1) % p] = (struct hwmc_move){peer, slot, failed ? 0 : r->own};
-            out[(peer + p - member - 1) % p] = (struct hwmc_move){peer, part, failed ? 0 : bytes};
-        } else if (r->own > 0 && !failed) {
-            memcpy(slot, part, r->own);
-        }
-        part += bytes;
-    }
-    hwmc_spread_begin_moves(&r->spread, &r->across, in, p - 1, out, p - 1);
-    return &r->across.stage;
-}
-
-/* All operands are here: they are combined from the last member to the first, as the operation may
- * write to its second operand. */
-static void combine(struct hwmc_spread_scatter *r)
-{
-    char *sum = sum_of(r);
-
-    for (uint32_t i = r->members - 1; r->own > 0 && i-- > 0;)
-        hwmc_shm_operation_combine(&r->x.operation.of, sum, r->operands + i * slot_bytes(r), sum,
-                                   r->own);
+    return hwmc_spread_apart_begin(&r->across, r->vector ? r->vector : r->x.operands.in);
 }
 
 /* After an error the leader has no bytes for anybody: those that are to get some end with an error
@@ -123,17 +66,18 @@ static struct hwmc_op_stage *begin_down(struct hwmc_spread_scatter *r)
     const uint64_t own = bytes_at(r, (uint32_t) r->spread.comm->rank);
     const struct hwmc_shm_vector parts = {.each = failed ? NULL : r->parts};
     const bool leads = hwmc_spread_leads(&r->spread);
+    const char *sum = r->across.operands;
 
     if (leads && !failed)
-        combine(r);
+        sum = hwmc_spread_apart_combine(&r->across);
     if (!n && !failed && own > 0)
-        memcpy(r->x.operands.out, sum_of(r), own);
+        memcpy(r->x.operands.out, sum, own);
     if (!n || hwmc_spread_lost_host(n))
         return NULL;
     hwmc_spread_keep_host(&r->spread);
     hwmc_shm_choose(n, HWMC_SHM_KIND_SCATTER, 0);
     hwmc_shm_scatter_begin(&r->down, &n->group, hwmc_spread_leader_number(&r->spread),
-                           leads ? sum_of(r) : NULL, &parts, r->x.operands.out, own);
+                           leads ? sum : NULL, &parts, r->x.operands.out, own);
     hwmc_shm_stage_begin(&r->down_stage, &r->down.op);
     return &r->down_stage.stage;
 }
@@ -155,45 +99,57 @@ static struct hwmc_op_stage *begin_stage(struct hwmc_chain *c, uint32_t i)
 static void free_rooms(struct hwmc_spread_scatter *r)
 {
     hwmc_spread_up_end(&r->up);
+    if (hwmc_spread_leads(&r->spread))
+        hwmc_spread_apart_free(&r->across);
     MPL_free(r->vector);
-    MPL_free(r->operands);
-    MPL_free(r->parts);
-    MPL_free(r->rows);
+    MPL_free(r->blocks);
 }
 
-/* Of this rank's host, where the parts of its ranks are in that of the host. */
+/* Blocks of the members: the parts of the ranks that each stands for, which follow each other. And
+ * the parts of this rank's host, in its block. */
 static void lay_parts(struct hwmc_spread_scatter *r)
 {
     const struct hwmc_leaders *l = &r->spread.c->leaders;
+    const uint32_t ranks = (uint32_t) r->spread.comm->local_size;
     uint64_t at = 0;
 
-    for (uint32_t i = 0; i < l->ranks; i++)
-        if (l->host_of[i] == r->member) {
-            r->parts[l->number[i]] = (struct hwmc_shm_range){at, bytes_at(r, i)};
-            at += bytes_at(r, i);
-        }
+    memset(r->blocks, 0, r->members * sizeof(*r->blocks));
+    for (uint32_t i = 0; i < ranks; i++) {
+        struct hwmc_shm_range *block = &r->blocks[hwmc_spread_member(&r->spread, (int) i)];
+
+        if (block->bytes == 0)
+            block->at = at;
+        if (r->parts && block == &r->blocks[hwmc_spread_own_member(&r->spread)])
+            r->parts[l->number[i]] = (struct hwmc_shm_range){block->bytes, bytes_at(r, i)};
+        block->bytes += bytes_at(r, i);
+        at += bytes_at(r, i);
+    }
 }
 
 /* Of a leader. False without memory. */
 static bool make_rooms(struct hwmc_spread_scatter *r)
 {
-    struct hwmc_shm_host *n = shared(r);
+    const struct hwmc_shm_host *n = shared(r);
 
     hwmc_spread_up_init(&r->up);
-    r->vector = r->operands = NULL;
-    r->rows = NULL;
-    r->parts = NULL;
+    r->vector = NULL;
+    r->blocks = r->parts = NULL;
+    r->across.operands = NULL;
+    r->across.rows = NULL;
     if (!hwmc_spread_leads(&r->spread))
         return true;
-    r->rows = MPL_malloc(2 * (size_t) r->members * sizeof(*r->rows), MPL_MEM_COLL);
-    r->operands = MPL_malloc(MPL_MAX(r->members * slot_bytes(r), 1), MPL_MEM_COLL);
+    r->blocks =
+        MPL_malloc((r->members + (n ? n->group.size : 0)) * sizeof(*r->blocks), MPL_MEM_COLL);
+    if (!r->blocks)
+        return false;
     if (n) {
+        r->parts = r->blocks + r->members;
         r->vector = MPL_malloc(MPL_MAX(r->bytes, 1), MPL_MEM_COLL);
-        r->parts = MPL_malloc(n->group.size * sizeof(*r->parts), MPL_MEM_COLL);
     }
-    if (r->parts)
-        lay_parts(r);
-    return r->rows && r->operands && (!n || (r->vector && r->parts));
+    lay_parts(r);
+    return hwmc_spread_apart_init(&r->across, &r->spread, &r->x.operation.of, r->blocks,
+                                  HWMC_PLAN_USUAL) &&
+           (!n || r->vector);
 }
 
 static int begin_scatter(struct hwmc_spread *s)
@@ -208,8 +164,6 @@ static int begin_scatter(struct hwmc_spread *s)
         all += r->counts ? r->counts[i] : r->count;
     r->bytes = (uint64_t) all * x->operation.of.element;
     r->members = s->c->by_hosts ? s->c->leaders.hosts : (uint32_t) s->comm->local_size;
-    r->member = hwmc_spread_own_member(s);
-    r->own = member_bytes(r, r->member);
     if (!make_rooms(r))
         MPIR_ERR_SETANDJUMP(mpi_errno, MPI_ERR_OTHER, "**nomem");
     mpi_errno =

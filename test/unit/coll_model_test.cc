@@ -92,8 +92,8 @@ TEST(CollModel, ByHand)
     // Halving: 16, 8 and 4 KiB of 8 ns a byte, there and back; 128 KiB would be announced.
     EXPECT_EQ(6 * 20 * US + 2 * 28672 * 8, mpich(net, of(HWMC_COLL_ALLREDUCE, 32768)));
     EXPECT_EQ((6 + 2 * 2) * 20 * US + 2 * 229376 * 8, mpich(net, of(HWMC_COLL_ALLREDUCE, 262144)));
-    // In turn: 7 blocks come.
-    EXPECT_EQ(20 * US + 7 * 2 * US + 7 * 4096 * 8, ours(net, of(HWMC_COLL_ALLGATHER, 4096)));
+    // In turn: 7 blocks come, and one goes.
+    EXPECT_EQ(20 * US + 7 * 2 * US + 8 * 1024 * 8, ours(net, of(HWMC_COLL_ALLGATHER, 1024)));
     // All at once, without multicast: 7 blocks come and 7 go, of which one has its time in the
     // latency.
     EXPECT_EQ(20 * US + 12 * 2 * US + 7 * 4096 * 8, ours(net, unicast(HWMC_COLL_ALLGATHER, 4096)));

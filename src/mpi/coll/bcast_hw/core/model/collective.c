@@ -112,8 +112,8 @@ static struct hwmc_work in_turn(const struct hwmc_coll_case *c, uint64_t block)
         .steps = 1,
         .busy = others,
         .sent = hwmc_work_mul(others, c->members),
-        .bytes = hwmc_work_mul(others, block),
-        .all = hwmc_work_mul(hwmc_work_mul(c->members, block), c->members) / 2,
+        .bytes = hwmc_work_mul(c->members, block),
+        .all = hwmc_work_mul(HWMC_TURNS_LOADED(hwmc_work_mul(c->members, block)), c->members),
     };
 }
 

@@ -17,16 +17,19 @@ static uint64_t max_u64(uint64_t a, uint64_t b)
 bool hwmc_turns_win(const struct hwmc_network *net, const struct hwmc_shape *shape, uint64_t bytes)
 {
     const uint64_t n = bytes < MOST ? bytes : MOST, others = shape->ranks - 1;
-    uint64_t f, wires, busy, lost, turns, exchange;
+    const uint32_t p = shape->ranks;
+    uint64_t f, wire, busy, lost, turns, exchange;
 
     if (shape->frag_bytes == 0)
         return false;
     f = n > 0 ? (n - 1) / shape->frag_bytes + 1 : 1;
-    wires = others * n * 8000 / (net->mbit_all > 0 ? net->mbit_all : HWMC_GUESSED_MBIT);
-    busy = max_u64(wires, shape->ranks * f * net->datagram_ns);
-    lost = shape->ranks * f * net->loss_ppm;
+    wire = n * 8000 / (net->mbit_all > 0 ? net->mbit_all : HWMC_GUESSED_MBIT);
+    busy = max_u64(p * wire, p * f * net->datagram_ns);
+    lost = p * f * net->loss_ppm;
     turns = net->latency_ns + busy + busy / MILLION * 2 * net->loss_ppm +
-            (lost < MILLION ? lost : MILLION) * 2 * net->latency_ns / MILLION;
-    exchange = 2 * net->latency_ns + max_u64(wires, 2 * others * f * net->datagram_ns);
+            (lost < MILLION ? lost : MILLION) * 2 * net->latency_ns / MILLION +
+            hwmc_model_busy_ns(net, 0, 0, HWMC_TURNS_LOADED(p * n) * p, p);
+    exchange = 2 * net->latency_ns + max_u64(others * wire, 2 * others * f * net->datagram_ns) +
+               hwmc_model_busy_ns(net, 0, 0, others * n * p, p);
     return turns < exchange;
 }

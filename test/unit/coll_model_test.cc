@@ -161,6 +161,31 @@ TEST(CollModel, FewBytesWinWhereHostsHinderEachOther)
               mpich(net, c));
 }
 
+// Each member combines a block, of which 7 come, and 7 come again.
+TEST(CollModel, ALongAllreduceGoesByBlocks)
+{
+    const hwmc_network net = gbit();
+    const hwmc_coll_case c = of(HWMC_COLL_ALLREDUCE, 262144);
+    const hwmc_coll_case least = of(HWMC_COLL_ALLREDUCE, 4096);
+
+    EXPECT_EQ(2 * 20 * US + 2 * 12 * 2 * US + 2 * 7 * 32768 * 8, hwmc_coll_direct_ns(&net, &c));
+    EXPECT_EQ(HWMC_WAY_DIRECT, hwmc_coll_way(&net, &c, true));
+    EXPECT_LT(hwmc_coll_direct_ns(&net, &c), ours(net, c));
+    EXPECT_EQ(UINT64_MAX, hwmc_coll_direct_ns(&net, &least));
+    EXPECT_EQ(HWMC_WAY_HWMC, hwmc_coll_way(&net, &least, true));
+}
+
+// Where many members hinder each other a tree has fewer messages.
+TEST(CollModel, BlocksAreManyMessages)
+{
+    const hwmc_network net = crowded();
+    const hwmc_coll_case few = of(HWMC_COLL_ALLREDUCE, 65536, 4);
+    const hwmc_coll_case many = of(HWMC_COLL_ALLREDUCE, 65536, 32);
+
+    EXPECT_EQ(HWMC_WAY_DIRECT, hwmc_coll_way(&net, &few, true));
+    EXPECT_EQ(HWMC_WAY_HWMC, hwmc_coll_way(&net, &many, true));
+}
+
 // Hosts of several ranks run theirs by hwmc, unless MPICH's is far faster between hosts.
 TEST(CollModel, HostsOfSeveralRanks)
 {
@@ -173,10 +198,10 @@ TEST(CollModel, HostsOfSeveralRanks)
         EXPECT_TRUE(hwmc_coll_is_ours(&shared, &c));
     }
     // Slower than what the model cannot tell apart, but not twice as slow.
-    const hwmc_coll_case longer = of(HWMC_COLL_ALLREDUCE, 64 << 10, 4, 4);
+    const hwmc_coll_case longer = of(HWMC_COLL_SCAN, 128 << 10, 16, 4);
+    const hwmc_coll_case single = of(HWMC_COLL_SCAN, 128 << 10, 16, 1);
     EXPECT_GT(ours(shared, longer), mpich(shared, longer) * 9 / 8);
     EXPECT_TRUE(hwmc_coll_is_ours(&shared, &longer));
-    const hwmc_coll_case single = of(HWMC_COLL_ALLREDUCE, 64 << 10, 4, 1);
     EXPECT_GT(ours(shared, single), mpich(shared, single) * 9 / 8);
     EXPECT_FALSE(hwmc_coll_is_ours(&shared, &single));
     const hwmc_coll_case barrier = of(HWMC_COLL_BARRIER, 8, 16, 1);
@@ -269,7 +294,7 @@ TEST(CollModel, WhatDoesNotGoDirectly)
 
     for (int i = 0; i < HWMC_COLL_LIMIT; i++) {
         const bool can = i == HWMC_COLL_GATHER || i == HWMC_COLL_SCATTER || i == HWMC_COLL_REDUCE ||
-                         i == HWMC_COLL_ALLTOALL || i == HWMC_COLL_SCAN;
+                         i == HWMC_COLL_ALLTOALL || i == HWMC_COLL_SCAN || i == HWMC_COLL_ALLREDUCE;
 
         EXPECT_EQ(can, directly(net, of((hwmc_coll) i, 65536)) != UINT64_MAX) << i;
         EXPECT_EQ(UINT64_MAX, directly(none, of((hwmc_coll) i, 65536))) << i;
@@ -277,6 +302,8 @@ TEST(CollModel, WhatDoesNotGoDirectly)
     // Connections and memory at the root.
     EXPECT_NE(UINT64_MAX, directly(net, of(HWMC_COLL_GATHER, 8, 64, 4)));
     EXPECT_EQ(UINT64_MAX, directly(net, of(HWMC_COLL_GATHER, 8, 65, 4)));
+    EXPECT_NE(UINT64_MAX, directly(net, of(HWMC_COLL_ALLREDUCE, 65536, 256, 4)));
+    EXPECT_EQ(UINT64_MAX, directly(net, of(HWMC_COLL_ALLREDUCE, 65536, 257, 4)));
     EXPECT_NE(UINT64_MAX, directly(net, of(HWMC_COLL_REDUCE, 1 << 17)));
     EXPECT_EQ(UINT64_MAX, directly(net, of(HWMC_COLL_REDUCE, (1 << 17) + 8)));
     EXPECT_NE(UINT64_MAX, directly(net, of(HWMC_COLL_SCAN, 1 << 20)));

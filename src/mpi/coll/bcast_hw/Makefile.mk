@@ -28,6 +28,7 @@ noinst_HEADERS +=                                     \
     src/mpi/coll/bcast_hw/entry/split.h               \
     src/mpi/coll/bcast_hw/entry/spread_all.h          \
     src/mpi/coll/bcast_hw/entry/spread_apart.h        \
+    src/mpi/coll/bcast_hw/entry/spread_blocks.h       \
     src/mpi/coll/bcast_hw/entry/spread_moves.h        \
     src/mpi/coll/bcast_hw/entry/share.h               \
     src/mpi/coll/bcast_hw/entry/relay.h               \
@@ -130,6 +131,7 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/entry/spread.c                \
     src/mpi/coll/bcast_hw/entry/spread_all.c            \
     src/mpi/coll/bcast_hw/entry/spread_apart.c          \
+    src/mpi/coll/bcast_hw/entry/spread_blocks.c         \
     src/mpi/coll/bcast_hw/entry/spread_moves.c          \
     src/mpi/coll/bcast_hw/entry/share.c                 \
     src/mpi/coll/bcast_hw/entry/relay.c                 \

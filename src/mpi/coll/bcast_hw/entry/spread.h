@@ -66,6 +66,7 @@ struct hwmc_spread {
     bool commutative;
     enum hwmc_tries tries;
     uint64_t length; /* bytes; HWMC_LENGTH_UNKNOWN where ranks do not know it alike */
+    bool by_blocks;  /* of an allreduce that hwmc runs: spread_blocks.h */
     int root;        /* from which, or to which, all goes; negative: none */
 };
 

@@ -89,10 +89,10 @@ static struct hwmc_op_stage *begin_across(struct hwmc_spread_reduce *r)
         .bytes = r->bytes,
         .way = hwmc_spread_reduce_way(&r->spread.c->reduction, &c),
     };
-    hwmc_net_reduce_begin(&r->across, &cfg);
+    hwmc_net_reduce_begin(&r->by.tree.across, &cfg);
     if (hwmc_spread_failed_in_host(&r->spread))
-        r->across.stage.ops->fail(&r->across.stage, HWMC_ERR_INVAL);
-    return &r->across.stage;
+        r->by.tree.across.stage.ops->fail(&r->by.tree.across.stage, HWMC_ERR_INVAL);
+    return &r->by.tree.across.stage;
 }
 
 /* The root's host alone: from its leader to all there, though only the root wants it. */
@@ -113,14 +113,14 @@ static void plan_to_all(struct hwmc_spread_reduce *r, struct hwmc_bcast_cfg *cfg
     const uint64_t bytes = failed && is_root ? 0 : r->bytes;
     int mpi_errno;
 
-    r->message =
+    r->by.tree.message =
         (struct hwmc_typed){.buffer = r->out, .count = (MPI_Aint) r->bytes, .datatype = HWMC_BYTE};
     if (hwmc_spread_failed_in_host(&r->spread)) {
         cfg->buffer = (struct hwmc_buffer){.memory = r->out, .bytes = bytes};
         cfg->is_root = is_root;
         mpi_errno = hwmc_bcast_plan_net(&r->spread.c->leader_group[0], 0, is_root, &cfg->net);
     } else {
-        mpi_errno = hwmc_bcast_plan(r->spread.c, &r->message, (MPI_Aint) bytes, (int) root,
+        mpi_errno = hwmc_bcast_plan(r->spread.c, &r->by.tree.message, (MPI_Aint) bytes, (int) root,
                                     r->spread.comm, 0, false, cfg);
     }
     MPIR_Assert(mpi_errno == MPI_SUCCESS); /* groups and host were looked at when it began */
@@ -138,8 +138,8 @@ static struct hwmc_op_stage *begin_down(struct hwmc_spread_reduce *r)
         plan_to_all(r, &cfg);
     else
         plan_to_root(r, &cfg);
-    hwmc_bcast_begin(&r->down, &cfg);
-    return &r->down.stage;
+    hwmc_bcast_begin(&r->by.tree.down, &cfg);
+    return &r->by.tree.down.stage;
 }
 
 /* That the result has come says that all have had what was sent to them across. Before another
@@ -192,6 +192,26 @@ static bool find_vectors(struct hwmc_spread_reduce *r)
     return true;
 }
 
+/* Of a long allreduce. */
+static struct hwmc_op_stage *begin_stage_of_blocks(struct hwmc_chain *c, uint32_t i)
+{
+    struct hwmc_spread_reduce *r = reduce_of(c);
+
+    return i == UP ? begin_up(r) : hwmc_spread_blocks_stage(&r->by.blocks, i - 1);
+}
+
+/* False without memory. */
+static bool init_chain(struct hwmc_spread_reduce *r)
+{
+    if (!r->spread.by_blocks) {
+        hwmc_chain_init(&r->spread.chain, STAGES, begin_stage);
+        return true;
+    }
+    hwmc_chain_init(&r->spread.chain, 1 + HWMC_SPREAD_BLOCKS_STAGES, begin_stage_of_blocks);
+    return hwmc_spread_blocks_init(&r->by.blocks, &r->spread, &r->x.operation.of, r->in, r->out,
+                                   r->bytes);
+}
+
 static int begin_reduce(struct hwmc_spread *s)
 {
     struct hwmc_spread_reduce *r = (struct hwmc_spread_reduce *) s;
@@ -202,11 +222,10 @@ static int begin_reduce(struct hwmc_spread *s)
     mpi_errno = hwmc_operands_begin(&x->operands, &x->operation, x->sendbuf, x->count, x->recvbuf,
                                     gets_result(r) ? x->count : 0, gets_result(r));
     MPIR_ERR_CHECK(mpi_errno);
-    if (!find_vectors(r)) {
+    if (!find_vectors(r) || !init_chain(r)) {
         hwmc_combination_end(x, MPI_SUCCESS, false);
         MPIR_ERR_SETANDJUMP(mpi_errno, MPI_ERR_OTHER, "**nomem");
     }
-    hwmc_chain_init(&s->chain, STAGES, begin_stage);
 
 fn_fail:
     return mpi_errno;
@@ -217,6 +236,8 @@ static int end_reduce(struct hwmc_spread *s, int mpi_errno)
     struct hwmc_spread_reduce *r = (struct hwmc_spread_reduce *) s;
 
     hwmc_spread_up_end(&r->up);
+    if (r->spread.by_blocks)
+        hwmc_spread_blocks_free(&r->by.blocks);
     MPL_free(r->memory);
     return hwmc_combination_end(&r->x, mpi_errno, gets_result(r));
 }
@@ -245,13 +266,21 @@ static int reduce_by_mpich(struct hwmc_spread *s)
 
 static int reduce_directly(struct hwmc_spread *s)
 {
+    int mpi_errno;
+
+    if (s->root < 0) {
+        s->by_blocks = true;
+        mpi_errno = hwmc_spread_run(s);
+        s->by_blocks = false;
+        return mpi_errno;
+    }
     return hwmc_direct_reduce(&((struct hwmc_spread_reduce *) s)->x, s->root, s->comm);
 }
 
-/* Not an allreduce or a barrier. */
+/* An allreduce goes by blocks then. */
 static bool reduce_fits_directly(const struct hwmc_spread *s)
 {
-    return s->root >= 0 && hwmc_direct_combines(&((const struct hwmc_spread_reduce *) s)->x);
+    return s->root < 0 || hwmc_direct_combines(&((const struct hwmc_spread_reduce *) s)->x);
 }
 
 static const struct hwmc_spread_ops reduce_ops = {.fits = reduce_fits,
@@ -272,6 +301,7 @@ void hwmc_spread_reduce_init(struct hwmc_spread_reduce *r, const void *sendbuf, 
     r->spread.tries = hwmc_combination_tries(&r->x);
     r->spread.length = hwmc_spread_mean(NULL, count, 1, datatype);
     r->spread.root = root;
+    r->spread.by_blocks = false;
 }
 
 void hwmc_spread_barrier_init(struct hwmc_spread_reduce *r)

@@ -9,6 +9,8 @@
  *   down     to all: that one broadcasts, between hosts and inside (op/bcast);
  *            to a root that does not lead its host: inside that
  *
+ * An allreduce that is long goes by blocks (spread_blocks.h) after `up`, where that is faster.
+ *
  * A barrier combines a byte.
  */
 
@@ -17,7 +19,7 @@
 
 #include "bcast_plan.h"
 #include "call.h"
-#include "spread.h"
+#include "spread_blocks.h"
 #include "spread_up.h"
 #include "../op/bcast.h"
 #include "../op/net_reduce.h"
@@ -31,9 +33,14 @@ struct hwmc_spread_reduce {
     const void *in;        /* what goes across, at a leader, */
     void *out;             /* ... and the result, at the member that gets it */
     struct hwmc_spread_up up;
-    struct hwmc_net_reduce across;
-    struct hwmc_typed message;
-    struct hwmc_bcast down;
+    union {
+        struct {
+            struct hwmc_net_reduce across;
+            struct hwmc_typed message;
+            struct hwmc_bcast down;
+        } tree;
+        struct hwmc_spread_blocks blocks;
+    } by;
 };
 
 /* A barrier: a reduction of a byte. */

@@ -58,6 +58,12 @@ static bool is_expected_fastest(const struct hwmc_spread *s, const struct hwmc_c
     return most > 1 && s->ops->wins ? s->ops->wins(s, most) : hwmc_spread_is_ours(c);
 }
 
+/* The way of a collective is one by which hwmc runs it. */
+static bool is_hwmcs(enum hwmc_coll coll, enum hwmc_way way)
+{
+    return way == HWMC_WAY_HWMC || (way == HWMC_WAY_DIRECT && coll == HWMC_COLL_ALLREDUCE);
+}
+
 static bool is_of_any_length(const struct hwmc_spread *s)
 {
     return s->length == HWMC_LENGTH_UNKNOWN;
@@ -139,39 +145,57 @@ enum hwmc_way hwmc_spread_way(const struct hwmc_spread *s)
     if ((!s->ops->fits || s->ops->fits(s)) && !hwmc_spread_is_said(&c, &way))
         way = fastest_way(s, &c);
     if (way == HWMC_WAY_DIRECT && !can_go_directly(s)) /* as variable or file may say */
-        way = HWMC_WAY_MPICH;                          /* direct itself where parts are unlike */
-    hwmc_note_spread(way == HWMC_WAY_HWMC);
+        way = s->coll == HWMC_COLL_ALLREDUCE ? HWMC_WAY_HWMC : HWMC_WAY_MPICH;
+    hwmc_note_spread(is_hwmcs(s->coll, way));
     return way;
 }
 
-/* Of the two ways of a collective that is not waited for, hwmc's is the faster, as was found. */
-static bool found_ours(const struct hwmc_trial *t)
+/* Of the ways of a collective that is not waited for, one of hwmc's is the fastest, as found. */
+static bool found_ours(const struct hwmc_trials_entry *e)
 {
-    return t->used == HWMC_WAY_DIRECT ? t->cost[HWMC_WAY_HWMC] <= t->cost[HWMC_WAY_MPICH]
-                                      : t->used == HWMC_WAY_HWMC;
+    const struct hwmc_trial *t = &e->trial;
+
+    if (t->used == HWMC_WAY_DIRECT && !is_hwmcs(e->key.coll, HWMC_WAY_DIRECT))
+        return t->cost[HWMC_WAY_HWMC] <= t->cost[HWMC_WAY_MPICH];
+    return t->used != HWMC_WAY_MPICH;
 }
 
 /* Variable, file or resilient mode say so. A word that is of blocking calls says nothing. */
-static bool is_said(const struct hwmc_coll_case *c, bool *goes)
+static bool is_said(const struct hwmc_coll_case *c, enum hwmc_way *way)
 {
-    enum hwmc_way way;
-    const bool said = hwmc_spread_is_said(c, &way) && way != HWMC_WAY_DIRECT;
-
-    if (said)
-        *goes = way == HWMC_WAY_HWMC;
-    return said;
+    return hwmc_spread_is_said(c, way) &&
+           (*way != HWMC_WAY_DIRECT || is_hwmcs(c->coll, HWMC_WAY_DIRECT));
 }
 
-bool hwmc_spread_goes(const struct hwmc_spread *s)
+/* Of one that hwmc runs, where nothing is said: by blocks, as was found, or as the model has it. */
+static bool blocks_are_faster(const struct hwmc_spread *s, const struct hwmc_coll_case *c,
+                              const struct hwmc_trials_entry *e)
+{
+    const struct hwmc_network *net = hwmc_network_now();
+
+    if (s->coll != HWMC_COLL_ALLREDUCE || !can_go_directly(s))
+        return false;
+    if (e)
+        return e->trial.cost[HWMC_WAY_DIRECT] < e->trial.cost[HWMC_WAY_HWMC];
+    return hwmc_coll_direct_ns(net, c) < hwmc_coll_ours_ns(net, c);
+}
+
+bool hwmc_spread_goes(struct hwmc_spread *s)
 {
     const struct hwmc_coll_case c = hwmc_spread_case(s);
     bool goes = !s->ops->fits || s->ops->fits(s);
+    enum hwmc_way way;
 
-    if (goes && !is_said(&c, &goes)) {
+    s->by_blocks = false;
+    if (goes && is_said(&c, &way)) {
+        goes = is_hwmcs(c.coll, way);
+        s->by_blocks = way == HWMC_WAY_DIRECT && can_go_directly(s);
+    } else if (goes) {
         const struct hwmc_trials_entry *e = hwmc_trials_find(&s->c->trials, key_of(s));
 
-        goes = (e ? found_ours(&e->trial) : is_expected_fastest(s, &c, most_ranks(s))) ||
+        goes = (e ? found_ours(e) : is_expected_fastest(s, &c, most_ranks(s))) ||
                s->c->leader_group[0].state == HWMC_LEADER_GROUP_BROKEN;
+        s->by_blocks = blocks_are_faster(s, &c, e);
     }
     hwmc_note_spread(goes);
     return goes;
@@ -182,17 +206,17 @@ bool hwmc_spread_pays(const struct hwmc_spread *s)
     struct hwmc_coll_case c;
     const struct hwmc_trials_entry *found;
     struct hwmc_shape shape;
-    bool goes;
+    enum hwmc_way way;
 
     if (s->c->worth != HWMC_WORTH_YES)
         return true; /* no memory to know it: as others may */
     hwmc_expect_shape(s->c->hosts, &shape);
     c = case_of(s, s->c->hosts, &shape);
-    if (is_said(&c, &goes))
-        return goes;
+    if (is_said(&c, &way))
+        return is_hwmcs(c.coll, way);
     found = hwmc_trials_find(&s->c->trials, key_of(s));
     if (found && found->trial.trials > 0)
-        return found_ours(&found->trial);
+        return found_ours(found);
     return is_expected_fastest(s, &c, c.each);
 }
 

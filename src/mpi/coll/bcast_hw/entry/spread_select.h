@@ -21,8 +21,8 @@ struct hwmc_coll_case hwmc_spread_case(const struct hwmc_spread *s);
 enum hwmc_way hwmc_spread_way(const struct hwmc_spread *s);
 
 /* Of a nonblocking or persistent one: it can go over hosts, and hwmc is to run it. Counts it,
- * whoever does. Likewise. */
-bool hwmc_spread_goes(const struct hwmc_spread *s);
+ * whoever does, and sets s->by_blocks. Likewise. */
+bool hwmc_spread_goes(struct hwmc_spread *s);
 
 /* Whether a persistent one gets a leader group of its own: hwmc is expected to run it, once that
  * group is ready. s->c is what its communicator carries; only the number of hosts is read of it.

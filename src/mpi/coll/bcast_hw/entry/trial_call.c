@@ -52,6 +52,8 @@ static const char *way_text(const struct hwmc_trials_key *key, uint32_t way)
     static const char *const bcasts[HWMC_ALGORITHM_BINOMIAL + 1] = {
         "bcast by two_stage", "bcast by multilane", "bcast by MPICH"};
 
+    if (key->coll == HWMC_COLL_ALLREDUCE && way == HWMC_WAY_DIRECT)
+        return "allreduce by hwmc, by blocks";
     return key->coll == HWMC_COLL_LIMIT ? bcasts[way] : texts[key->coll][way];
 }
 

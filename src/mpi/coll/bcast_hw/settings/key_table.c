@@ -49,6 +49,7 @@ _Static_assert(sizeof(enum hwmc_set_copy) == sizeof(int) &&
     RUNS " ranges: hwmc's along a tree of ranges of hosts. trees: along two trees, part by part; " \
          "not of an operation that does not commute. chain: along a chain, part by part."
 
+#define BLOCKS " blocks: each host combines a block and multicasts it."
 #define BLOCKING " Calls that do not block go as auto has it."
 #define DIRECT                                                                                     \
     " direct: MPICH's by which each block is one message from process to process." BLOCKING
@@ -58,7 +59,7 @@ static const struct hwmc_key algorithm_keys[] = {
     RUNNER(LIMIT, "all", 3, RUNS " Of all collectives below that say auto."),
     RUNNER(BARRIER, "barrier", 3, RUNS),
     RUNNER(REDUCE, "reduce", 7, REDUCES DIRECT, "ranges", "trees", "chain", "direct"),
-    RUNNER(ALLREDUCE, "allreduce", 6, REDUCES, "ranges", "trees", "chain"),
+    RUNNER(ALLREDUCE, "allreduce", 7, REDUCES BLOCKS, "ranges", "trees", "chain", "blocks"),
     RUNNER(GATHER, "gather", 4, RUNS DIRECT " Also of gatherv.", "direct"),
     RUNNER(SCATTER, "scatter", 4, RUNS DIRECT " Also of scatterv.", "direct"),
     RUNNER(ALLGATHER, "allgather", 3, RUNS " Also of allgatherv."),

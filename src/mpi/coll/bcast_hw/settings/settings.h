@@ -55,7 +55,8 @@ enum hwmc_set_net { HWMC_SET_NET_AUTO, HWMC_SET_NET_TWO_STAGE, HWMC_SET_NET_MULT
 
 /* Who runs a collective over several hosts: words of ALGORITHMS, in the order of their table in
  * key_table.c. Those from the fourth on are a collective's own: of reductions hwmc's ways, in the
- * order of enum hwmc_reduce_kind, and of a reduce DIRECT_REDUCE; of others DIRECT. */
+ * order of enum hwmc_reduce_kind, then DIRECT_REDUCE, of an allreduce "blocks"; of others DIRECT.
+ * */
 enum hwmc_set_runner {
     HWMC_SET_RUNNER_AUTO,
     HWMC_SET_RUNNER_HW,

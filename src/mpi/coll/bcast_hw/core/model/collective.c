@@ -120,8 +120,17 @@ static struct hwmc_work in_turn(const struct hwmc_coll_case *c, uint64_t block)
 static struct hwmc_work allgather_work(const struct hwmc_network *net,
                                        const struct hwmc_coll_case *c, uint64_t block)
 {
-    return c->each == 1 && hwmc_turns_win(net, &c->shape, block) ? in_turn(c, block)
-                                                                 : at_once(net, c, block, true);
+    return hwmc_turns_win(net, &c->shape, block) ? in_turn(c, block) : at_once(net, c, block, true);
+}
+
+static uint64_t by_blocks_ns(const struct hwmc_network *net, const struct hwmc_coll_case *c)
+{
+    const uint64_t block = (c->bytes - 1) / c->members + 1;
+    const struct hwmc_work apart = at_once(net, c, block, true);
+    const struct hwmc_work together = allgather_work(net, c, block);
+
+    return hwmc_work_plus(hwmc_work_ns(net, c, &apart, net->mbit_all),
+                          hwmc_work_ns(net, c, &together, net->mbit_all));
 }
 
 /* Rounds in which all send what they have to the one that is twice as far as before. */
@@ -194,10 +203,40 @@ uint64_t hwmc_coll_ours_ns(const struct hwmc_network *net, const struct hwmc_col
     return hwmc_work_ns(net, c, &w, net->mbit_all);
 }
 
+bool hwmc_coll_direct_fits(enum hwmc_coll coll, uint64_t ranks, uint64_t bytes)
+{
+    switch (coll) {
+        case HWMC_COLL_REDUCE:
+            return bytes <= HWMC_COLL_DIRECT_BYTES / ranks;
+        case HWMC_COLL_SCAN:
+            return bytes <= HWMC_COLL_DIRECT_BYTES;
+        case HWMC_COLL_ALLREDUCE:
+            return bytes > HWMC_PART_LEAST; /* a block of a short one saves nothing */
+        case HWMC_COLL_GATHER:
+        case HWMC_COLL_SCATTER:
+        case HWMC_COLL_ALLTOALL:
+            return bytes != HWMC_LENGTH_UNKNOWN;
+        default:
+            return false;
+    }
+}
+
+uint64_t hwmc_coll_direct_ns(const struct hwmc_network *net, const struct hwmc_coll_case *c)
+{
+    assert(c->bytes != HWMC_LENGTH_UNKNOWN);
+    if (net->mbit == 0 ||
+        !hwmc_coll_direct_fits(c->coll, hwmc_work_mul(c->members, c->each), c->bytes))
+        return UINT64_MAX;
+    if (c->coll != HWMC_COLL_ALLREDUCE)
+        return hwmc_coll_mpich_direct_ns(net, c);
+    return c->members <= HWMC_COLL_DIRECT_MOST ? by_blocks_ns(net, c) : UINT64_MAX;
+}
+
 enum hwmc_way hwmc_coll_way(const struct hwmc_network *net, const struct hwmc_coll_case *c,
                             bool ours)
 {
     const bool can = c->coll == HWMC_COLL_GATHER || c->coll == HWMC_COLL_SCATTER ||
+                     c->coll == HWMC_COLL_ALLREDUCE ||
                      (c->coll == HWMC_COLL_REDUCE && c->each == 1);
     uint64_t ns;
 
@@ -254,6 +293,8 @@ bool hwmc_coll_is_ours(const struct hwmc_network *net, const struct hwmc_coll_ca
     if (c->bytes == HWMC_LENGTH_UNKNOWN)
         return is_ours_at_any(net, c);
     ours = hwmc_coll_ours_ns(net, c);
+    if (c->coll == HWMC_COLL_ALLREDUCE && hwmc_coll_direct_ns(net, c) < ours)
+        ours = hwmc_coll_direct_ns(net, c);
     mpich = hwmc_coll_mpich_ns(net, c);
     return mpich == UINT64_MAX || ours <= mpich + mpich / alike_part(net, c);
 }

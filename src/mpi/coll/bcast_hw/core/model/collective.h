@@ -52,6 +52,10 @@
  * it chooses for the vector forms alone or for short blocks. A block is copied nowhere on its way,
  * but messages are as many as ranks. A scan goes directly along a chain of all ranks. An alltoallv
  * or -w, whose lengths are not known to all, does so as far as its parts are long (entry/split.h).
+ *
+ * A long allreduce has a third way too, by blocks (entry/spread_blocks.h): members combine a block
+ * each, all to all at once, and gather the blocks. A line carries 2 M (p - 1) / p bytes then
+ * instead of 2 M, but each member has messages for each other one.
  */
 #ifndef HWMC_CORE_MODEL_COLLECTIVE_H_INCLUDED
 #define HWMC_CORE_MODEL_COLLECTIVE_H_INCLUDED
@@ -83,7 +87,7 @@ enum hwmc_coll {
 enum hwmc_way {
     HWMC_WAY_HWMC,
     HWMC_WAY_MPICH, /* as MPICH chooses */
-    HWMC_WAY_DIRECT /* entry/direct.h */
+    HWMC_WAY_DIRECT /* entry/direct.h; of an allreduce hwmc's by blocks */
 };
 
 /* The collective whose selection, where it says nothing, is followed by that of `coll`;
@@ -138,13 +142,14 @@ struct hwmc_reduce_case hwmc_coll_reduction(const struct hwmc_coll_case *c);
 uint64_t hwmc_coll_ours_ns(const struct hwmc_network *net, const struct hwmc_coll_case *c);
 uint64_t hwmc_coll_mpich_ns(const struct hwmc_network *net, const struct hwmc_coll_case *c);
 
-/* A collective of `bytes` and so many ranks can go directly, as far as its lengths go. Of vectors
- * no rank has memory for more than HWMC_COLL_DIRECT_BYTES besides its own. */
+/* A collective of `bytes` and so many ranks can go directly, or by blocks, as far as its lengths
+ * go. Of vectors no rank has memory for more than HWMC_COLL_DIRECT_BYTES besides its own. */
 #define HWMC_COLL_DIRECT_BYTES (UINT64_C(1) << 20)
 bool hwmc_coll_direct_fits(enum hwmc_coll coll, uint64_t ranks, uint64_t bytes);
 
-/* Likewise, directly; UINT64_MAX: there is no such way, or it is the one that MPICH chooses, or
- * more ranks than HWMC_COLL_DIRECT_MOST would each need a connection to a root. */
+/* Likewise, directly or by blocks; UINT64_MAX: there is no such way, or it is the one that MPICH
+ * chooses, or more ranks than HWMC_COLL_DIRECT_MOST would each need a connection to a root, or more
+ * members to each other. */
 #define HWMC_COLL_DIRECT_MOST 256u
 uint64_t hwmc_coll_direct_ns(const struct hwmc_network *net, const struct hwmc_coll_case *c);
 
@@ -158,11 +163,11 @@ uint64_t hwmc_coll_direct_ns(const struct hwmc_network *net, const struct hwmc_c
 #define HWMC_COLL_ALIKE 8u
 bool hwmc_coll_is_ours(const struct hwmc_network *net, const struct hwmc_coll_case *c);
 
-/* The way that calls begin with that wait. If `ours` or not, as hwmc_coll_is_ours or a better
- * judge has it, a gather or scatter goes directly if that is predicted to be no slower, and so does
- * a reduce of one rank a host: of ways that are alike it copies and executes least. An alltoall
- * does not: all at once hinder each other more than the model has it (4 hosts of 4 ranks, 1 Gbit/s,
- * 256 KiB: 424 ms, pairwise 278). */
+/* The way that calls begin with that wait. If `ours` or not, as hwmc_coll_is_ours or a better judge
+ * has it, a gather or scatter goes directly if that is predicted to be no slower, and so does a
+ * reduce of one rank a host: of ways that are alike it copies and executes least. An allreduce goes
+ * by blocks in that case. An alltoall does not: all at once hinder each other more than the model
+ * has it (4 hosts of 4 ranks, 1 Gbit/s, 256 KiB: 424 ms, pairwise 278). */
 enum hwmc_way hwmc_coll_way(const struct hwmc_network *net, const struct hwmc_coll_case *c,
                             bool ours);
 

@@ -209,31 +209,13 @@ static void add_chain(struct hwmc_work *w, const struct hwmc_coll_case *c)
     w->bytes = w->all = hwmc_work_mul(hops, c->bytes);
 }
 
-bool hwmc_coll_direct_fits(enum hwmc_coll coll, uint64_t ranks, uint64_t bytes)
-{
-    switch (coll) {
-        case HWMC_COLL_REDUCE:
-            return bytes <= HWMC_COLL_DIRECT_BYTES / ranks;
-        case HWMC_COLL_SCAN:
-            return bytes <= HWMC_COLL_DIRECT_BYTES;
-        case HWMC_COLL_GATHER:
-        case HWMC_COLL_SCATTER:
-        case HWMC_COLL_ALLTOALL:
-            return bytes != HWMC_LENGTH_UNKNOWN;
-        default:
-            return false;
-    }
-}
-
-uint64_t hwmc_coll_direct_ns(const struct hwmc_network *net, const struct hwmc_coll_case *c)
+uint64_t hwmc_coll_mpich_direct_ns(const struct hwmc_network *net, const struct hwmc_coll_case *c)
 {
     const uint64_t ranks = hwmc_work_mul(c->members, c->each);
     uint64_t inside = c->each - 1;
     struct hwmc_work w = {0};
 
-    assert(c->bytes != HWMC_LENGTH_UNKNOWN);
-    if (net->mbit == 0 || ranks > HWMC_COLL_DIRECT_MOST ||
-        !hwmc_coll_direct_fits(c->coll, ranks, c->bytes))
+    if (ranks > HWMC_COLL_DIRECT_MOST)
         return UINT64_MAX;
     if (c->coll == HWMC_COLL_SCAN) {
         add_chain(&w, c);

@@ -14,8 +14,17 @@
 
 #define LONGEST (UINT64_C(16) << 20)
 
-static const char *const words[] = {
-    [HWMC_WAY_HWMC] = "hw", [HWMC_WAY_MPICH] = "mpich", [HWMC_WAY_DIRECT] = "direct"};
+static const char *word_of(enum hwmc_coll coll, enum hwmc_way way)
+{
+    switch (way) {
+        case HWMC_WAY_HWMC:
+            return "hw";
+        case HWMC_WAY_MPICH:
+            return "mpich";
+        default:
+            return coll == HWMC_COLL_ALLREDUCE ? "hw, by blocks" : "direct";
+    }
+}
 
 static const char *const names[] = {
 #define X(name, lower) #lower,
@@ -49,7 +58,7 @@ static void print_line(const struct hwmc_network *net, const struct hwmc_setting
     hwmc_info_print_time(hwmc_coll_ours_ns(net, c));
     hwmc_info_print_time(hwmc_coll_mpich_ns(net, c));
     hwmc_info_print_time(hwmc_coll_direct_ns(net, c));
-    printf("  %s%s\n", words[way], said != HWMC_SET_RUNNER_AUTO ? ", as said" : "");
+    printf("  %s%s\n", word_of(c->coll, way), said != HWMC_SET_RUNNER_AUTO ? ", as said" : "");
 }
 
 bool hwmc_info_colls(const struct hwmc_network *net, const struct hwmc_shape *shape, uint32_t ranks)
@@ -60,7 +69,8 @@ bool hwmc_info_colls(const struct hwmc_network *net, const struct hwmc_shape *sh
         return false;
     printf(
         "\nOther collectives over hosts. Bytes are those of the message, of a rank's part, or of "
-        "a\nblock from one rank to another; of reduce_scatter those of all parts.\n\n"
+        "a\nblock from one rank to another; of reduce_scatter those of all parts.\n"
+        "Directly, or of an allreduce by blocks, is a third way.\n\n"
         "%-14s %10s %11s %11s %11s  run by\n",
         "", "bytes", "hw", "mpich", "direct");
     for (int i = 0; i < HWMC_COLL_LIMIT; i++) {

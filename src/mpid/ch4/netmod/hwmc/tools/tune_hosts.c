@@ -60,7 +60,8 @@ int tune_host_candidates(const struct tune_op *op, struct tune_candidate *to)
 bool tune_host_fits(const struct tune_candidate *c, int64_t bytes)
 {
     return bytes >= PARTS_FROM ||
-           (strcmp(c->algorithm, "trees") != 0 && strcmp(c->algorithm, "chain") != 0);
+           (strcmp(c->algorithm, "trees") != 0 && strcmp(c->algorithm, "chain") != 0 &&
+            strcmp(c->algorithm, "blocks") != 0);
 }
 
 static void write_lengths(FILE *to, const struct tune_op *op, const struct tune_found *f)

@@ -15,6 +15,7 @@ Rows are dictionaries with the same keys; kept values are text, and number() mak
 import csv
 import hashlib
 import io
+import math
 import os
 import pathlib
 import re
@@ -101,6 +102,17 @@ def middle(repeats):
     """Of samples in several repeats: the median of all, and their quartiles."""
     every = sorted(sample for samples in repeats for sample in samples)
     return statistics.median(every), every[len(every) // 4], every[(3 * len(every) - 1) // 4]
+
+
+def median_interval(values):
+    """Between which of the values their median is with 95 %, by the binomial distribution; of few, all."""
+    every, tail, below = sorted(values), 0.0, 0
+    for k in range(len(every) // 2):
+        tail += math.comb(len(every), k) * 0.5 ** len(every)
+        if tail > 0.025:
+            break
+        below = k
+    return every[below], every[-1 - below]
 
 
 def slope(pairs):

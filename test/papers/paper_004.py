@@ -59,10 +59,10 @@ def job(ctx, op, candidate, ranks, sizes, method):
     return found
 
 
-def measure(ctx, op, candidates, ranks, sizes, method):
+def measure(ctx, op, candidates, ranks, sizes, method, repeats=5):
     """Candidates take turns in each repeat, in shuffled order."""
     samples, rng = collections.defaultdict(list), random.Random(1)
-    for _ in range(ctx.repeats(5)):
+    for _ in range(ctx.repeats(repeats)):
         for candidate in rng.sample(candidates, len(candidates)):
             for count in rng.sample(ranks, len(ranks)):
                 for (what, size), times in job(ctx, op, candidate, count, sizes, method).items():
@@ -70,8 +70,10 @@ def measure(ctx, op, candidates, ranks, sizes, method):
     rows = []
     for (name, count, size), repeats in sorted(samples.items()):
         middle, low, high = frame.middle(repeats)
+        sure_low, sure_high = frame.median_interval([frame.statistics.median(times) for times in repeats])
         rows.append({"algorithm": name, "ranks": count, "bytes": size, "us": "%.3f" % middle, "low": "%.3f" % low,
-                     "high": "%.3f" % high, "repeats": len(repeats)})
+                     "high": "%.3f" % high, "repeats": len(repeats), "sure_low": "%.3f" % sure_low,
+                     "sure_high": "%.3f" % sure_high})
     return rows
 
 
@@ -91,8 +93,10 @@ STEADY = 1.5  # repeats of a point that differ by more say nothing of its shape
 
 
 def unsteady(rows):
-    """By how much the medians of a point's repeats differ, for half of the points."""
-    return frame.statistics.median(number(row["high"]) / number(row["low"]) for row in rows)
+    """By how much a point's median is unsure, for half of the points: jobs of one point may be of two kinds, so its
+    quartiles may differ however many there are."""
+    return frame.statistics.median(number(row.get("sure_high", row["high"])) / number(row.get("sure_low", row["low"]))
+                                   for row in rows)
 
 
 def claims_of(rows, *found):
@@ -106,7 +110,7 @@ def claims_of(rows, *found):
 # Figure 2
 
 def measure_barriers(ctx):
-    return measure(ctx, "barrier", BARRIERS, RANKS, (SHORT,), "loop")  # whose bytes are 0
+    return measure(ctx, "barrier", BARRIERS, RANKS, (SHORT,), "loop", 25)  # whose bytes are 0
 
 
 def draw_barriers(rows):

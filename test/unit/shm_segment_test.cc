@@ -10,8 +10,11 @@
 #include <unistd.h>
 
 #include <string>
+#include <vector>
 
 extern "C" {
+#include "shm/coll/allreduce.h"
+#include "shm/coll/gather.h"
 #include "shm/segment/wakeup.h"
 #include "shm/segment/group.h"
 #include "shm/segment/segment.h"
@@ -66,6 +69,39 @@ TEST_P(NodeSegment, NobodySleepsAtFirst)
         hwmc_shm_wakeup_leave(&g);
         EXPECT_EQ(0u, hwmc_shm_wakeup_sleepers(&g, rank));
     }
+    hwmc_shm_group_fini(&g);
+}
+
+// Or each that comes would wake all that wait for others.
+TEST_P(NodeSegment, WhoWantsWhatAllHaveAwaitsOneAtATime)
+{
+    const auto step = [](hwmc_shm_op *op) {
+        do
+            EXPECT_EQ(HWMC_AGAIN, hwmc_shm_op_step(op));
+        while (op->moved);
+    };
+    const hwmc_shm_operation nothing = {[](void *, void *, const void *, const void *, size_t) {},
+                                        nullptr, 8, true};
+    const hwmc_shm_vector parts = {nullptr, 8, 8};
+    hwmc_shm_params params = hwmc_shm_params_default(layout.chunk);
+    std::vector<uint64_t> out(layout.ranks);
+    const uint64_t in = 1;
+    hwmc_shm_gather w;
+    hwmc_shm_allreduce a;
+    hwmc_shm_tree tree = {};
+    hwmc_shm_group g;
+
+    ASSERT_EQ(HWMC_OK, hwmc_shm_group_init(&g, &s, 0, 0, &params));
+    hwmc_shm_gather_begin_to_all(&w, &g, &in, sizeof(in), out.data(), &parts);
+    step(&w.op);
+    EXPECT_EQ(1u, g.awaits);
+    hwmc_shm_group_fini(&g);
+
+    params.reduction = HWMC_SHM_REDUCTION_EACH;
+    ASSERT_EQ(HWMC_OK, hwmc_shm_group_init(&g, &s, 1, 0, &params));
+    ASSERT_EQ(HWMC_OK, hwmc_shm_allreduce_begin(&a, &g, &tree, &nothing, &in, out.data(), 1));
+    step(&a.op);
+    EXPECT_EQ(layout.ranks - 1, g.awaits);
     hwmc_shm_group_fini(&g);
 }
 

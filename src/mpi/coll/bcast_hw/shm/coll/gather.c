@@ -57,12 +57,19 @@ static int read_memory(struct hwmc_shm_gather *w, uint32_t peer, unsigned char *
     return HWMC_OK;
 }
 
+static uint32_t next_peer(const struct hwmc_shm_gather *w)
+{
+    const struct hwmc_shm_group *g = w->op.group;
+
+    return g->ring[g->rank + w->next];
+}
+
 /* Of the rank that is next, what belongs to this round. OK: done with; AGAIN; or as
  * shm/copy/copy.h. */
 static int read_next(struct hwmc_shm_gather *w)
 {
     const struct hwmc_shm_group *g = w->op.group;
-    uint32_t peer = g->ring[g->rank + w->next];
+    const uint32_t peer = next_peer(w);
     const struct hwmc_shm_out *out = &hwmc_shm_lines(&w->op, peer)->out;
     struct hwmc_shm_range part = hwmc_shm_part_of(&w->vector, peer);
     uint64_t room;
@@ -113,6 +120,13 @@ static int move_own(struct hwmc_shm_gather *w)
     return hwmc_shm_vector_own(&w->op, w->out + part.at, w->in, n, &w->moved);
 }
 
+/* A reader has given and moved its own, and the rank that is next has nothing for it yet. */
+static bool waits_for_next(const struct hwmc_shm_gather *w)
+{
+    return w->done == (HWMC_SHM_PARTS_GIVEN | HWMC_SHM_PARTS_OWN) && !w->op.moved &&
+           w->next < w->op.group->size;
+}
+
 static int gather_step(struct hwmc_shm_op *op)
 {
     struct hwmc_shm_gather *w = (struct hwmc_shm_gather *) op;
@@ -134,7 +148,9 @@ static int gather_step(struct hwmc_shm_op *op)
             return err;
         w->done |= err == HWMC_OK ? HWMC_SHM_PARTS_READ : 0;
     }
-    return w->done == HWMC_SHM_PARTS_ALL ? hwmc_shm_op_end(op) : HWMC_AGAIN;
+    if (w->done == HWMC_SHM_PARTS_ALL)
+        return hwmc_shm_op_end(op);
+    return waits_for_next(w) ? hwmc_shm_group_await(op->group, next_peer(w)) : HWMC_AGAIN;
 }
 
 static void gather_begin(struct hwmc_shm_gather *w, struct hwmc_shm_group *g, const void *in,

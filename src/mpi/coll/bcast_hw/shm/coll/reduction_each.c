@@ -53,10 +53,11 @@ int hwmc_shm_reduction_each_inline(struct hwmc_shm_op *op)
     if (!hwmc_shm_lines_put_body(op, r->in, r->length))
         return HWMC_AGAIN;
     while (r->turn < op->group->size) {
-        int err = hwmc_shm_lines_look(op, operand_of(r, r->turn), r->length);
+        const uint32_t peer = operand_of(r, r->turn);
+        const int err = hwmc_shm_lines_look(op, peer, r->length);
 
         if (err != HWMC_OK)
-            return err;
+            return err == HWMC_AGAIN ? hwmc_shm_group_await(op->group, peer) : err;
         combine_next(r, r->length, false);
     }
     return hwmc_shm_op_end(op);
@@ -97,19 +98,20 @@ static void put_chunk(struct hwmc_shm_reduction *r)
     r->op.moved = true;
 }
 
-/* This rank's chunk and the operand whose turn it is are there: OK, AGAIN or ERR_INVAL. */
-static int are_there(const struct hwmc_shm_reduction *r)
+/* This rank's chunk and the operand whose turn it is are there: OK, AGAIN or ERR_INVAL. Once it has
+ * put all its chunks a rank waits for that operand alone. */
+static int are_there(struct hwmc_shm_reduction *r)
 {
-    const uint64_t chunk = r->at / r->chunk;
+    const uint64_t chunk = r->at / r->chunk, put = r->way.chunks.put;
     const uint32_t peer = operand_of(r, r->turn);
     const int err = hwmc_shm_lines_look(&r->op, peer, r->length);
 
-    if (err != HWMC_OK)
+    if (err != HWMC_OK && err != HWMC_AGAIN)
         return err;
-    return r->way.chunks.put > chunk &&
-                   hwmc_shm_load(&hwmc_shm_lines(&r->op, peer)->out.ready) > chunk
-               ? HWMC_OK
-               : HWMC_AGAIN;
+    if (err == HWMC_OK && put > chunk &&
+        hwmc_shm_load(&hwmc_shm_lines(&r->op, peer)->out.ready) > chunk)
+        return HWMC_OK;
+    return put * r->chunk >= r->length ? hwmc_shm_group_await(r->op.group, peer) : HWMC_AGAIN;
 }
 
 int hwmc_shm_reduction_each_chunks(struct hwmc_shm_op *op)

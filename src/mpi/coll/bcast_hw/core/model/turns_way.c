@@ -28,8 +28,8 @@ bool hwmc_turns_win(const struct hwmc_network *net, const struct hwmc_shape *sha
     lost = p * f * net->loss_ppm;
     turns = net->latency_ns + busy + busy / MILLION * 2 * net->loss_ppm +
             (lost < MILLION ? lost : MILLION) * 2 * net->latency_ns / MILLION +
-            hwmc_model_busy_ns(net, 0, 0, HWMC_TURNS_LOADED(p * n) * p, p);
+            hwmc_model_busy_ns(net, 0, 0, HWMC_TURNS_LOADED(p * n), 1);
     exchange = 2 * net->latency_ns + max_u64(others * wire, 2 * others * f * net->datagram_ns) +
-               hwmc_model_busy_ns(net, 0, 0, others * n * p, p);
+               hwmc_model_busy_ns(net, 0, 0, others * n, 1);
     return turns < exchange;
 }

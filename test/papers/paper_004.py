@@ -92,18 +92,18 @@ def series(rows, candidates, x, **wanted):
 STEADY = 1.5  # repeats of a point that differ by more say nothing of its shape
 
 
-def unsteady(rows):
-    """By how much a point's median is unsure, for half of the points: jobs of one point may be of two kinds, so its
-    quartiles may differ however many there are."""
-    return frame.statistics.median(number(row.get("sure_high", row["high"])) / number(row.get("sure_low", row["low"]))
-                                   for row in rows)
+def unsure(row):
+    """By how much a point's median is unsure; of rows without its interval, by how much its samples differ."""
+    return number(row.get("sure_high", row["high"])) / number(row.get("sure_low", row["low"]))
 
 
 def claims_of(rows, *found):
     """(holds, text, why)s as claims. Rows that are too unsteady show no cause but that."""
-    spread = unsteady(rows)
-    noise = "not decided by these rows: other programs had the processors meanwhile, and repeats of one point differ by %.1f " \
-            "times for half of the points. To be measured again on a machine that is quiet." % spread
+    spread, most = frame.statistics.median(map(unsure, rows)), max(rows, key=unsure)
+    noise = "not decided by these rows: where ranks share processors jobs of one point are of two kinds, so its median is " \
+            "unsure: by %.1f times for half of the points, and for %s on %s ranks it is between %.1f and %.1f us." % (
+                spread, most["algorithm"], most["ranks"], number(most.get("sure_low", most["low"])),
+                number(most.get("sure_high", most["high"])))
     return [Claim(bool(holds), text, "" if holds else noise if spread > STEADY else why) for holds, text, why in found]
 
 

@@ -33,7 +33,7 @@ bool hwmc_spread_blocks_init(struct hwmc_spread_blocks *b, struct hwmc_spread *s
                              const struct hwmc_shm_operation *operation, const void *in, void *out,
                              uint64_t bytes)
 {
-    const size_t p = s->c->leader_group[0].shape.ranks;
+    const size_t p = hwmc_spread_members(s);
 
     b->spread = s;
     b->in = in;

@@ -71,9 +71,8 @@ struct hwmc_spread_scatter {
     struct hwmc_combination x;
     const MPI_Aint *counts; /* elements of each rank's part; NULL: all have `count` */
     MPI_Aint count;
-    uint64_t bytes;   /* of all parts */
-    uint32_t members; /* between hosts */
-    char *vector;     /* of a leader: what its host has of all parts; NULL: it is alone */
+    uint64_t bytes; /* of all parts */
+    char *vector;   /* of a leader: what its host has of all parts; NULL: it is alone */
     struct hwmc_shm_range *blocks; /* of a leader: those of the members in all parts, */
     struct hwmc_shm_range *parts;  /* ... and of its mates, in the block of the host */
     struct hwmc_spread_up up;

@@ -113,7 +113,7 @@ static void lay_parts(struct hwmc_spread_scatter *r)
     const uint32_t ranks = (uint32_t) r->spread.comm->local_size;
     uint64_t at = 0;
 
-    memset(r->blocks, 0, r->members * sizeof(*r->blocks));
+    memset(r->blocks, 0, hwmc_spread_members(&r->spread) * sizeof(*r->blocks));
     for (uint32_t i = 0; i < ranks; i++) {
         struct hwmc_shm_range *block = &r->blocks[hwmc_spread_member(&r->spread, (int) i)];
 
@@ -130,6 +130,7 @@ static void lay_parts(struct hwmc_spread_scatter *r)
 static bool make_rooms(struct hwmc_spread_scatter *r)
 {
     const struct hwmc_shm_host *n = shared(r);
+    const uint32_t members = hwmc_spread_members(&r->spread);
 
     hwmc_spread_up_init(&r->up);
     r->vector = NULL;
@@ -138,12 +139,11 @@ static bool make_rooms(struct hwmc_spread_scatter *r)
     r->across.rows = NULL;
     if (!hwmc_spread_leads(&r->spread))
         return true;
-    r->blocks =
-        MPL_malloc((r->members + (n ? n->group.size : 0)) * sizeof(*r->blocks), MPL_MEM_COLL);
+    r->blocks = MPL_malloc((members + (n ? n->group.size : 0)) * sizeof(*r->blocks), MPL_MEM_COLL);
     if (!r->blocks)
         return false;
     if (n) {
-        r->parts = r->blocks + r->members;
+        r->parts = r->blocks + members;
         r->vector = MPL_malloc(MPL_MAX(r->bytes, 1), MPL_MEM_COLL);
     }
     lay_parts(r);
@@ -163,7 +163,6 @@ static int begin_scatter(struct hwmc_spread *s)
     for (int i = 0; i < s->comm->local_size; i++)
         all += r->counts ? r->counts[i] : r->count;
     r->bytes = (uint64_t) all * x->operation.of.element;
-    r->members = s->c->by_hosts ? s->c->leaders.hosts : (uint32_t) s->comm->local_size;
     if (!make_rooms(r))
         MPIR_ERR_SETANDJUMP(mpi_errno, MPI_ERR_OTHER, "**nomem");
     mpi_errno =

@@ -34,9 +34,7 @@ static struct hwmc_coll_case case_of(const struct hwmc_spread *s, uint32_t membe
 
 struct hwmc_coll_case hwmc_spread_case(const struct hwmc_spread *s)
 {
-    const uint32_t ranks = (uint32_t) s->comm->local_size;
-
-    return case_of(s, s->c->by_hosts ? s->c->hosts : ranks, &s->c->leader_group[0].shape);
+    return case_of(s, hwmc_spread_members(s), &s->c->leader_group[0].shape);
 }
 
 static struct hwmc_trials_key key_of(const struct hwmc_spread *s)

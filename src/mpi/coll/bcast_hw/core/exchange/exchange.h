@@ -40,8 +40,8 @@
  *
  * Where there are several ways to do a collective, ranks may also disagree about the way: each has
  * blocks that the others have not. So that they find out, the ways have plans of their own, each
- * with ports of its own: port / HWMC_EXCHANGE_PORTS. Who hears of another plan is `astray`, and the
- * driver gives the group up.
+ * with ports of its own: port / HWMC_EXCHANGE_PORTS. A rank that gets a message of another plan
+ * sets `astray`, and its driver gives the group up.
  *
  *   IDLE --begin--> RUN --all here and taken, all sent, the lanes through with it--> IDLE
  *

@@ -20,6 +20,11 @@ static uint64_t max_u64(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
+static uint64_t min_u64(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
 uint32_t hwmc_coll_part(const struct hwmc_network *net)
 {
     const uint64_t round_trip = 2 * max_u64(net->latency_ns, net->site_latency_ns);
@@ -293,8 +298,8 @@ bool hwmc_coll_is_ours(const struct hwmc_network *net, const struct hwmc_coll_ca
     if (c->bytes == HWMC_LENGTH_UNKNOWN)
         return is_ours_at_any(net, c);
     ours = hwmc_coll_ours_ns(net, c);
-    if (c->coll == HWMC_COLL_ALLREDUCE && hwmc_coll_direct_ns(net, c) < ours)
-        ours = hwmc_coll_direct_ns(net, c);
+    if (c->coll == HWMC_COLL_ALLREDUCE)
+        ours = min_u64(ours, hwmc_coll_direct_ns(net, c));
     mpich = hwmc_coll_mpich_ns(net, c);
     return mpich == UINT64_MAX || ours <= mpich + mpich / alike_part(net, c);
 }

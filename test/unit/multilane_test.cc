@@ -100,6 +100,27 @@ TEST(Multilane, AGrantIsAWindowAndRenewedAtHalfOfIt)
     EXPECT_EQ(6u, sent[0].grant.limit);
 }
 
+TEST(Multilane, ARootSendsWhatItHas)
+{
+    One r(0, 4, 5);
+
+    hwmc_multilane_here(&r.m, 25); // segments 0 and 1
+    EXPECT_EQ(HWMC_TAKEN, r.grant(1, 0, 3));
+    EXPECT_EQ(HWMC_TAKEN, r.grant(2, 1, 2));
+    EXPECT_EQ(2u, r.sends().size());
+    hwmc_multilane_here(&r.m, 39);
+    std::vector<hwmc_msg> sent = r.sends();
+    ASSERT_EQ(1u, sent.size());
+    EXPECT_EQ(0u, sent[0].segment.tree);
+    EXPECT_EQ(1u, sent[0].segment.index);
+    EXPECT_EQ(30u, hwmc_multilane_prefix(&r.m));
+    hwmc_multilane_here(&r.m, 50);
+    EXPECT_EQ(2u, r.sends().size());
+    for (uint32_t child : {0, 0, 0, 1, 1})
+        hwmc_multilane_on_sent(&r.m, child);
+    EXPECT_TRUE(hwmc_multilane_done(&r.m));
+}
+
 TEST(Multilane, WhatIsNotGrantedIsBad)
 {
     One r(1);

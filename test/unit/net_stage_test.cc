@@ -128,7 +128,7 @@ class Stages {
         for (hwmc_net_stage &s : stages_) {
             const uint64_t here = s.here;
 
-            if (s.cfg.is_root && plan_.feed > 0 && hwmc_net_stage_starves(&s))
+            if (plan_.feed > 0 && (hwmc_net_stage_starves(&s) || hwmc_net_stage_hungers(&s)))
                 s.available = std::min<uint64_t>(s.available + plan_.feed, data_.size());
             while (hwmc_net_stage_step(&s, net_.now) == HWMC_STAGE_COPY)
                 hwmc_net_stage_copy(&s);

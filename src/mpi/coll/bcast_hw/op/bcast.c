@@ -124,7 +124,9 @@ static void show(struct hwmc_bcast *b)
     const bool starves = net_is_over(b) || hwmc_net_stage_starves(&b->net);
 
     b->stage.waits = starves ? HWMC_STAGE_FOR_HOST : HWMC_STAGE_FOR_NET;
-    b->stage.behind = hwmc_bcast_by_host(b) && hwmc_host_stage_behind(&b->host);
+    b->stage.behind =
+        hwmc_bcast_by_host(b) && (hwmc_host_stage_behind(&b->host) ||
+                                  (hwmc_bcast_by_net(b) && hwmc_net_stage_hungers(&b->net)));
     if (!starves)
         b->stage.mark = b->net.at << 4 | ((uint64_t) b->net.state + b->net.retreat.state);
 }

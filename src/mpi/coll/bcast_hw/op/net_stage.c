@@ -11,8 +11,6 @@
 #include <stdlib.h>
 
 #define TREES_PIECE (UINT64_C(1) << 30) /* bytes of one broadcast along trees */
-#define TREES_PIECE_FROM_HOST                                                                      \
-    (UINT64_C(1) << 20) /* the same where the root gets the message from its host */
 
 /* What a state did: nothing, until something comes; it has changed; or for the caller. */
 enum turn { AGAIN = HWMC_STAGE_AGAIN, COPY = HWMC_STAGE_COPY, OVER = HWMC_STAGE_OVER, MOVED };
@@ -109,11 +107,6 @@ static bool is_open(struct hwmc_net_stage *s, uint64_t now)
     return false;
 }
 
-static uint64_t trees_piece(const struct hwmc_net_stage *s)
-{
-    return s->cfg.from_host ? TREES_PIECE_FROM_HOST : TREES_PIECE;
-}
-
 /* The message from `at` on, all of it. */
 static enum turn begin_trees(struct hwmc_net_stage *s)
 {
@@ -122,7 +115,7 @@ static enum turn begin_trees(struct hwmc_net_stage *s)
     s->whole = is_own(s) ? malloc((size_t) left(s)) : s->cfg.buffer->memory + s->at;
     if (!s->whole)
         return fail_with(s, HWMC_ERR_NOMEM);
-    return next(s, HWMC_NET_TREES, trees_piece(s));
+    return next(s, HWMC_NET_TREES, TREES_PIECE);
 }
 
 /* The root has more to send along trees than this member knows of. It takes part, for nobody is to
@@ -245,12 +238,24 @@ static enum turn step_trees(struct hwmc_net_stage *s, uint64_t now)
         return COPY;
     if (whole)
         return finish(s);
-    if ((s->cfg.is_root && s->available < s->at + s->n) || !is_open(s, now))
+    if (hwmc_net_stage_starves(s) || !is_open(s, now))
         return AGAIN;
-    hwmc_group_post_trees(s->cfg.group, s->cfg.root, s->whole + (s->at - s->from), (uint32_t) s->n,
-                          now);
+    s->given = s->cfg.is_root ? (uint32_t) min_u64(s->available - s->at, s->n) : 0;
+    hwmc_group_begin_trees(s->cfg.group, s->cfg.root, s->whole + (s->at - s->from), (uint32_t) s->n,
+                           s->given, now);
     s->prefix = 0;
     return enter(s, HWMC_NET_BY_TREES);
+}
+
+/* More of the broadcast under way has come here, where it is sent from. */
+static void give_more(struct hwmc_net_stage *s, uint64_t now)
+{
+    const uint32_t given = (uint32_t) min_u64(s->available - s->at, s->n);
+
+    if (given == s->given)
+        return;
+    s->given = given;
+    hwmc_group_more_trees(s->cfg.group, given, now);
 }
 
 static enum turn step_by_trees(struct hwmc_net_stage *s, uint64_t now)
@@ -260,6 +265,8 @@ static enum turn step_by_trees(struct hwmc_net_stage *s, uint64_t now)
     uint32_t theirs;
     bool failed;
 
+    if (s->cfg.is_root)
+        give_more(s, now);
     if (!hwmc_group_done(g))
         return s->cfg.is_root || s->lies != HWMC_WHOLE_PROGRAM ? AGAIN : listen(s);
     failed = hwmc_stream_failed(&g->stream, &theirs);
@@ -271,7 +278,7 @@ static enum turn step_by_trees(struct hwmc_net_stage *s, uint64_t now)
     if (!s->cfg.is_root && s->lies == HWMC_WHOLE_PROGRAM)
         has_come(s, s->n);
     s->at += s->n;
-    return next(s, HWMC_NET_TREES, trees_piece(s));
+    return next(s, HWMC_NET_TREES, TREES_PIECE);
 }
 
 static enum turn step(struct hwmc_net_stage *s, uint64_t now)

@@ -21,7 +21,7 @@
  *   error    any -> [RETREAT ->] OVER
  *
  *   SEND, RECV, TREES    the next broadcast is to be posted: once the stream is open, and, at a
- *                        root, once the piece is here
+ *                        root, once the piece is here; along trees, once some of it is
  *   PACKED               the piece is where it is sent from
  *   SENDING, RECEIVING, BY_TREES
  *                        it is posted; once it is done it is consumed
@@ -83,7 +83,8 @@ struct hwmc_net_cfg {
     uint32_t root; /* member of the group */
     bool is_root;
     bool along_trees;     /* from the start */
-    bool from_host;       /* the root has the message from another rank of its host; alike on all */
+    bool from_host;       /* the root has the message from another rank, so that `available` grows,
+                           * and in one piece */
     uint64_t pin_min;     /* longer messages are not copied where they lie in one piece */
     uint64_t withdraw_ns; /* how long lanes may have the program's memory after an error */
 };
@@ -104,6 +105,7 @@ struct hwmc_net_stage {
     char *whole; /* along trees: the message from `from` on */
     uint64_t from;
     uint32_t prefix; /* of the broadcast under way */
+    uint32_t given;  /* BY_TREES, root: bytes of it that were here */
     bool more;       /* UNPACKED: another piece follows */
     bool pinned;     /* the group has the program's memory */
     char byte;       /* EXCESS: what comes goes there */
@@ -132,8 +134,16 @@ static inline bool hwmc_net_stage_is_idle(const struct hwmc_net_stage *s)
 /* A root that has sent all it has: it waits for the rest of the message, not for the network. */
 static inline bool hwmc_net_stage_starves(const struct hwmc_net_stage *s)
 {
-    return s->cfg.is_root && (s->state == HWMC_NET_SEND || s->state == HWMC_NET_TREES) &&
-           s->available < s->at + s->n;
+    if (!s->cfg.is_root || (s->state != HWMC_NET_SEND && s->state != HWMC_NET_TREES))
+        return false;
+    return s->state == HWMC_NET_SEND ? s->available < s->at + s->n
+                                     : s->available <= s->at && s->n > 0;
+}
+
+/* A root that waits for both: it sends what it has. */
+static inline bool hwmc_net_stage_hungers(const struct hwmc_net_stage *s)
+{
+    return s->cfg.is_root && s->state == HWMC_NET_BY_TREES && s->given < s->n;
 }
 
 /* Asserts what is said above. */

@@ -31,10 +31,15 @@ static struct hwmc_trees trees_from(const struct hwmc_multilane_cfg *cfg, uint32
     return (struct hwmc_trees){cfg->size, root, cfg->t, cfg->sites};
 }
 
-/* How many segments of the message tree r carries. */
+/* How many of the message's first `segments` tree r carries; of all of them. */
+static uint32_t share_of(const struct hwmc_multilane *m, uint32_t segments, uint32_t r)
+{
+    return segments > r ? (segments - r - 1) / m->cfg.t + 1 : 0;
+}
+
 static uint32_t segments_of(const struct hwmc_multilane *m, uint32_t r)
 {
-    return m->segments > r ? (m->segments - r - 1) / m->cfg.t + 1 : 0;
+    return share_of(m, m->segments, r);
 }
 
 static uint32_t min_u32(uint32_t a, uint32_t b)
@@ -209,6 +214,15 @@ void hwmc_multilane_post(struct hwmc_multilane *m, uint64_t bid, uint32_t root, 
     if (unexpected->voided && !is_root)
         multilane_fail(m, 0);
     multilane_finish(m);
+}
+
+void hwmc_multilane_here(struct hwmc_multilane *m, uint32_t bytes)
+{
+    const uint32_t segments = bytes < m->bytes ? bytes / m->seg_bytes : m->segments;
+
+    assert(m->phase != HWMC_MULTILANE_IDLE && m->root == m->cfg.rank);
+    for (uint32_t r = 0; r < m->cfg.t; r++)
+        m->have[r] = share_of(m, segments, r);
 }
 
 void hwmc_multilane_give_up(struct hwmc_multilane *m)

@@ -23,6 +23,9 @@
  *   0: segments 0 2 to 1, 1 3 to 2            1: 0 2 to 2 as they come    2: 1 3 to 1
  * Cost: depth * (l + s / b) + M / b with segments of s bytes.
  *
+ * A root may have the beginning of its message only, and the rest as it goes on: it sends what it
+ * has.
+ *
  * Ranks may disagree about the message's length. Segments name it, so a rank learns so from them,
  * and fails: it takes nothing more from its parents and sends VOID to its children, which fail in
  * turn. Nobody waits for it, and the others end as usual. A rank whose program takes its memory
@@ -121,6 +124,10 @@ void hwmc_multilane_init(struct hwmc_multilane *m, const struct hwmc_multilane_c
  * `seg_bytes` each, at most max_segments, both alike on all ranks. IDLE only. */
 void hwmc_multilane_post(struct hwmc_multilane *m, uint64_t bid, uint32_t root, uint32_t bytes,
                          uint32_t seg_bytes, const struct hwmc_multilane_unexpected *unexpected);
+
+/* At the root: of the broadcast under way the first `bytes` bytes are here, at first all of them;
+ * never fewer than were passed on. */
+void hwmc_multilane_here(struct hwmc_multilane *m, uint32_t bytes);
 
 /* The program's memory is of no use any more: of the broadcast under way nothing is taken or sent
  * from here on. What the lanes have of it they have until on_sent. */

@@ -122,6 +122,12 @@ uint64_t hwmc_stream_post_member(struct hwmc_stream *s, uint32_t root, uint64_t 
 uint64_t hwmc_stream_post_trees(struct hwmc_stream *s, uint32_t root, uint32_t bytes,
                                 uint32_t seg_bytes);
 
+/* Of a root that has only the first `bytes` bytes of it yet: core/bcast/multilane.h. */
+static inline void hwmc_stream_here(struct hwmc_stream *s, uint32_t bytes)
+{
+    hwmc_multilane_here(&s->multilane, bytes);
+}
+
 /* The first one goes along trees. */
 static inline bool hwmc_stream_by_trees(const struct hwmc_stream *s)
 {

@@ -100,12 +100,26 @@ static uint32_t seg_bytes(const struct hwmc_group *g, uint32_t bytes)
     return seg > least ? seg : least;
 }
 
-void hwmc_group_post_trees(struct hwmc_group *g, uint32_t root, void *memory, uint32_t bytes,
-                           uint64_t now)
+void hwmc_group_begin_trees(struct hwmc_group *g, uint32_t root, void *memory, uint32_t bytes,
+                            uint32_t here, uint64_t now)
 {
     g->along_trees = memory;
     hwmc_stream_post_trees(&g->stream, root, bytes, seg_bytes(g, bytes));
+    if (root == g->cfg.rank)
+        hwmc_stream_here(&g->stream, here);
     hwmc_group_pump(g, now);
+}
+
+void hwmc_group_more_trees(struct hwmc_group *g, uint32_t here, uint64_t now)
+{
+    hwmc_stream_here(&g->stream, here);
+    hwmc_group_pump(g, now);
+}
+
+void hwmc_group_post_trees(struct hwmc_group *g, uint32_t root, void *memory, uint32_t bytes,
+                           uint64_t now)
+{
+    hwmc_group_begin_trees(g, root, memory, bytes, bytes, now);
 }
 
 void hwmc_group_consume(struct hwmc_group *g, uint64_t now)

@@ -156,6 +156,11 @@ void hwmc_group_post_member(struct hwmc_group *g, uint32_t root, uint64_t now);
  * until it is consumed. Open only. */
 void hwmc_group_post_trees(struct hwmc_group *g, uint32_t root, void *memory, uint32_t bytes,
                            uint64_t now);
+/* The same where the root has only its first `here` bytes yet; and it has so many of them. */
+void hwmc_group_begin_trees(struct hwmc_group *g, uint32_t root, void *memory, uint32_t bytes,
+                            uint32_t here, uint64_t now);
+void hwmc_group_more_trees(struct hwmc_group *g, uint32_t here, uint64_t now);
+
 static inline bool hwmc_group_done(const struct hwmc_group *g)
 {
     return hwmc_stream_done(&g->stream);

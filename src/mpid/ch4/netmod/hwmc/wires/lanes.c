@@ -358,9 +358,9 @@ uint32_t hwmc_lanes_control(const struct hwmc_job_rails *rails)
     char devices[512], *rest, *one;
 
     for (int i = 0; control && i < rails->num_job; i++) {
-        if (rails->at[i] < 0)
+        if (rails->cast_at[i] < 0)
             continue;
-        name_devices(&rails->mine[rails->at[i]], devices, sizeof(devices));
+        name_devices(&rails->mine[rails->cast_at[i]], devices, sizeof(devices));
         for (one = strtok_r(devices, ",", &rest); one; one = strtok_r(NULL, ",", &rest))
             if (hwmc_lane_ucx_is_by(control, one))
                 by |= 1u << i;

@@ -7,6 +7,10 @@
  * host, and at the end of MPI_Init all get to know which hosts have answered. The k-th process of a
  * host asks the k-th host after it: with several processes a host a host is asked by several
  * others.
+ *
+ * On a rail that is several subnets, hosts of two of them may be joined by a router, or not. So the
+ * silence of a host in another subnet says something only if all that asked across subnets were
+ * answered.
  */
 
 #include "mpidimpl.h"
@@ -25,6 +29,11 @@ _Static_assert(sizeof(addresses) == HWMC_RAILS_MAX * 5 * sizeof(uint32_t),
 static struct hwmc_probe *probe;
 static struct hwmc_job_rails own;
 static uint32_t num_hosts, asked; /* asked: the host */
+static uint32_t *far;             /* by host: rails on which it is in another subnet */
+
+/* Words that all processes combine, after one for each host: rails by which somebody was answered
+ * from another subnet, and was not. */
+enum { CROSSED, NOT_CROSSED, NUM_MORE };
 
 static uint32_t host_of(int rank)
 {
@@ -75,9 +84,23 @@ static int tell_addresses(addresses *addr, MPIR_Comm *world)
 
     if (place_on_host() == 0)
         for (int i = 0; i < own.num_job; i++)
-            if (own.at[i] >= 0)
-                (*mine)[i] = own.mine[own.at[i]].addr;
+            if (own.cast_at[i] >= 0)
+                (*mine)[i] = own.mine[own.cast_at[i]].addr;
     return combine(addr, num_hosts * sizeof(*addr) / sizeof(uint32_t), world);
+}
+
+/* Rails on which a host of these addresses is in another subnet. */
+static uint32_t find_far(const struct hwmc_addr *addr)
+{
+    uint32_t rails = 0;
+
+    for (int i = 0; i < own.num_job; i++) {
+        const struct hwmc_rail *r = own.cast_at[i] >= 0 ? &own.mine[own.cast_at[i]] : NULL;
+
+        if (r && addr[i].family == r->addr.family && !hwmc_addr_in(&addr[i], &r->addr, r->prefix))
+            rails |= 1u << i;
+    }
+    return rails;
 }
 
 /* Without memory, or a rail, this process asks nobody. */
@@ -91,10 +114,12 @@ static void open_knock(const addresses *addr, bool any)
                                             .control = control};
 
     for (int i = 0; i < own.num_job; i++)
-        if (own.at[i] >= 0) {
-            params.mine[i] = own.mine[own.at[i]];
+        if (own.cast_at[i] >= 0) {
+            params.mine[i] = own.mine[own.cast_at[i]];
             params.have |= 1u << i;
         }
+    for (uint32_t host = 0; host < num_hosts; host++)
+        far[host] = find_far(addr[host]);
     if (!params.have || hwmc_rail_probe_open(&params, &probe) != HWMC_OK)
         return;
     asked = host_to_ask();
@@ -113,7 +138,8 @@ int hwmc_job_probe_open(const struct hwmc_job_rails *rails, bool any, MPIR_Comm 
     if (num_hosts < 2)
         goto fn_exit;
     addr = MPL_calloc(num_hosts, sizeof(*addr), MPL_MEM_OTHER);
-    MPIR_ERR_CHKANDJUMP(!addr, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    far = MPL_calloc(num_hosts, sizeof(*far), MPL_MEM_OTHER);
+    MPIR_ERR_CHKANDJUMP(!addr || !far, mpi_errno, MPI_ERR_OTHER, "**nomem");
     mpi_errno = tell_addresses(addr, world);
     MPIR_ERR_CHECK(mpi_errno);
     open_knock((const addresses *) addr, any);
@@ -129,21 +155,25 @@ fn_fail:
 int hwmc_job_probe_tried(MPIR_Comm *world)
 {
     int mpi_errno = MPI_SUCCESS;
-    uint32_t *heard = NULL;
+    uint32_t *heard = NULL, *more;
 
     if (num_hosts < 2)
         goto fn_exit;
-    heard = MPL_calloc(num_hosts, sizeof(*heard), MPL_MEM_OTHER);
+    heard = MPL_calloc(num_hosts + NUM_MORE, sizeof(*heard), MPL_MEM_OTHER);
     MPIR_ERR_CHKANDJUMP(!heard, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    more = &heard[num_hosts];
     if (probe) {
         probe->ops->answered(probe, TRIAL);
         probe->ops->end(probe, TRIAL);
         heard[asked] = hwmc_rail_probe_heard(probe, asked);
+        more[CROSSED] = far[asked] & heard[asked];
+        more[NOT_CROSSED] = far[asked] & ~heard[asked];
     }
-    mpi_errno = combine(heard, num_hosts, world);
+    mpi_errno = combine(heard, num_hosts + NUM_MORE, world);
     MPIR_ERR_CHECK(mpi_errno);
     for (uint32_t host = 0; probe && host < num_hosts; host++)
-        hwmc_rail_probe_learn(probe, host, heard[host]);
+        hwmc_rail_probe_learn(probe, host,
+                              heard[host] & (~far[host] | (more[CROSSED] & ~more[NOT_CROSSED])));
 
 fn_exit:
     MPL_free(heard);
@@ -156,4 +186,6 @@ void hwmc_job_probe_close(void)
 {
     hwmc_rail_probe_close(probe);
     probe = NULL;
+    MPL_free(far);
+    far = NULL;
 }

@@ -32,6 +32,8 @@ ON = {"MPIR_CVAR_BCAST_INTRA_ALGORITHM": "hw", "MPIR_CVAR_HWMC_BCAST_ALGORITHM":
 SERIES = {
     "pull": Series("hwmc, pull", "mpich", dict(ON, MPIR_CVAR_HWMC_REPAIR="pull")),
     "push": Series("hwmc, push", "mpich", dict(ON, MPIR_CVAR_HWMC_REPAIR="push")),
+    "two_stage": Series("hwmc, two_stage", "mpich", dict(ON, MPIR_CVAR_HWMC_BCAST_ALGORITHM="two_stage")),
+    "span": Series("hwmc, two_stage, multicast over both sites", "mpich", dict(ON, MPIR_CVAR_HWMC_BCAST_ALGORITHM="two_stage")),
     "multilane": Series("hwmc, multilane", "mpich", dict(ON, MPIR_CVAR_HWMC_BCAST_ALGORITHM="multilane"),
                         "hwmc_multilane"),
     "off": Series("MPICH (hwmc off)", "mpich", OFF),

@@ -155,7 +155,8 @@ PAPER = Paper("002", "Chiba, Endo, Matsuoka: High-performance MPI broadcast algo
                   Figure("fig8lab", "Figure 8 with libraries instead of a simulator: two sites 10 ms apart",
                          "Multilane takes about what the bandwidth allows and one crossing; the others multiples of that.",
                          "8 hosts of the lab on one site, and on two of 4 that are 10 ms apart, 2 rails of 100 Mbit/s; median "
-                         "of the slowest rank's times, with the lowest and highest. The sites are one subnet, so hwmc's "
-                         "multicast spans both.",
+                         "of the slowest rank's times, with the lowest and highest. The two sites are subnets that a router "
+                         "joins, so two_stage multicasts inside each and sends along trees between them; in one more "
+                         "series a switch joins them, and multicast spans both.",
                          sites.measure_broadcasts, sites.draw_broadcasts, sites.judge_broadcasts, 240),
               ])

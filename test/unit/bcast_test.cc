@@ -4,6 +4,8 @@
 // bcast: broadcasts over several hosts of several ranks each: a leader of each host over mem::Net,
 // the ranks of a host over a segment of their own.
 #include "engine_groups.h"
+#include <numeric>
+
 #include "one_host.h"
 
 extern "C" {
@@ -45,6 +47,15 @@ int copy_unpack(void *of, uint64_t at, const void *from, uint64_t n)
     return HWMC_OK;
 }
 
+// Small pieces, segments and windows.
+void small(hwmc_group_cfg &cfg)
+{
+    cfg.trees = 2;
+    cfg.window = cfg.far_window = 3;
+    cfg.seg_bytes = 70;
+    cfg.piece_bytes = 500;
+}
+
 // Hosts of so many ranks; rank 0 of each is its leader.
 class Job {
   public:
@@ -52,12 +63,7 @@ class Job {
     {
         for (uint32_t n : ranks)
             hosts.push_back(std::make_unique<OneHost>(n));
-        leaders = net.group(first(net.hosts), [](hwmc_group_cfg &cfg) {
-            cfg.trees = 2;
-            cfg.window = cfg.far_window = 3;
-            cfg.seg_bytes = 70;
-            cfg.piece_bytes = 500;
-        });
+        leaders = net.group(first(net.hosts), small);
         net.settle();
     }
 
@@ -130,6 +136,137 @@ class Job {
 
   private:
     size_t turn_ = 0;
+};
+
+// Sites of so many hosts, each a rank, between which no multicast passes: the groups of
+// comm/site_groups.h.
+class Sites {
+  public:
+    explicit Sites(const std::vector<uint32_t> &sizes)
+        : sizes_(sizes), net(std::accumulate(sizes.begin(), sizes.end(), 0u))
+    {
+        std::vector<uint32_t> relays[2];
+
+        for (uint32_t s = 0, host = 0; s < sizes.size(); s++) {
+            std::vector<uint32_t> members;
+
+            for (uint32_t place = 0; place < sizes[s]; place++) {
+                site.push_back(s);
+                members.push_back(host++);
+            }
+            for (uint32_t which = 0; which < 2; which++)
+                relays[which].push_back(members[relay(s, which)]);
+            inside.push_back(sizes[s] > 1 ? group(members, false) : Groups{nullptr});
+            first_.push_back(members[0]);
+        }
+        for (uint32_t which = 0; which < 2; which++)
+            between[which] = group(relays[which], true);
+        all = group(first(net.hosts), true);
+        net.passes = [this](uint32_t from, uint32_t to, const mem::Bytes &) {
+            return site[from] == site[to] && random_() % 8 != 0;
+        };
+        net.settle(1000 * MS);
+        for (hwmc_group *g : all)
+            EXPECT_EQ(HWMC_GROUP_ON, g->state);
+        for (const Groups &groups : inside)
+            for (hwmc_group *g : groups)
+                EXPECT_TRUE(g == nullptr || g->state == HWMC_GROUP_ON);
+        for (const Groups &groups : between)
+            for (hwmc_group *g : groups)
+                EXPECT_EQ(HWMC_GROUP_ON, g->state);
+    }
+
+    uint32_t relay(uint32_t s, uint32_t which) const
+    {
+        return std::min(which, sizes_[s] - 1);
+    }
+    uint32_t place(uint32_t host) const
+    {
+        return host - first_[site[host]];
+    }
+
+    void begin(const mem::Bytes &data, uint32_t root, uint32_t which, bool whole)
+    {
+        ops.clear();
+        memory.clear();
+        for (uint32_t h = 0; h < net.hosts; h++) {
+            const uint32_t own = site[h], at = site[root];
+            const bool is_relay = place(h) == relay(own, which);
+            hwmc_bcast_cfg cfg = {};
+            hwmc_net_cfg in = {}, out;
+
+            memory.push_back(
+                std::make_unique<mem::Bytes>(h == root ? data : mem::Bytes(data.size())));
+            cfg.buffer = {whole ? reinterpret_cast<char *>(memory.back()->data()) : nullptr,
+                          data.size(), copy_pack, copy_unpack, memory.back().get()};
+            cfg.is_root = h == root;
+            cfg.all = all[h];
+            in.engine = net.engines[h];
+            in.withdraw_ns = MS;
+            in.pin_min = 300;
+            out = in;
+            in.group = inside[own][sizes_[own] > 1 ? place(h) : 0];
+            in.root = own == at ? place(root) : relay(own, which);
+            in.is_root = own == at ? h == root : is_relay;
+            in.from_host = own != at;
+            out.group = is_relay ? between[which][own] : nullptr;
+            out.root = at;
+            out.is_root = own == at;
+            out.from_host = place(root) != relay(at, which);
+            out.along_trees = true;
+            cfg.net = own == at ? in : out;
+            cfg.relay = own == at ? out : in;
+            if (cfg.net.group == nullptr) {
+                cfg.net = cfg.relay;
+                cfg.relay.group = nullptr;
+            }
+            ops.push_back(std::make_unique<hwmc_bcast>());
+            hwmc_bcast_begin(ops.back().get(), &cfg);
+        }
+    }
+
+    // One step of each that is there; true: all are over.
+    bool step()
+    {
+        bool over = true;
+
+        clock_ns = net.now;
+        for (uint32_t h = 0; h < net.hosts; h++)
+            if (net.away.count(h) == 0)
+                over = hwmc_stage_step(&ops[h]->stage) && over;
+        if (!net.step())
+            net.now += MS / 4;
+        return over;
+    }
+
+    void run()
+    {
+        for (int i = 0; !step(); i++)
+            ASSERT_LT(i, 20000);
+    }
+
+  private:
+    Groups group(const std::vector<uint32_t> &members, bool apart)
+    {
+        return net.group(members, [&](hwmc_group_cfg &cfg) {
+            small(cfg);
+            cfg.apart = apart;
+            cfg.key = ++key_;
+        });
+    }
+
+    const std::vector<uint32_t> sizes_;
+    std::vector<uint32_t> first_;
+    std::minstd_rand random_{3};
+    uint64_t key_ = 0;
+
+  public:
+    mem::Net net;
+    std::vector<uint32_t> site; // of each host
+    std::vector<Groups> inside;
+    Groups between[2], all;
+    std::vector<std::unique_ptr<hwmc_bcast>> ops;
+    std::vector<std::unique_ptr<mem::Bytes>> memory;
 };
 
 } // namespace
@@ -213,4 +350,78 @@ TEST(Bcast, AStageThatFailsEndsTheOther)
                 EXPECT_FALSE(hwmc_group_pins(job.leaders[1]));
                 EXPECT_FALSE(job.ops[2]->net.pinned);
             }
+}
+
+TEST(BcastOfSites, FromEachHostByEachRelay)
+{
+    Sites job({3, 1, 2});
+    uint32_t seed = 0;
+
+    for (uint32_t n : {1, 100, 301, 500, 501, 2600})
+        for (uint32_t root = 0; root < job.net.hosts; root++)
+            for (uint32_t way = 0; way < 4; way++) {
+                const mem::Bytes data = pattern(n, seed++);
+
+                job.begin(data, root, way & 1, way & 2);
+                job.run();
+                for (uint32_t h = 0; h < job.net.hosts; h++) {
+                    EXPECT_EQ(HWMC_OK, job.ops[h]->stage.err) << h;
+                    EXPECT_EQ(data, *job.memory[h]) << h;
+                }
+            }
+    EXPECT_TRUE(job.inside[0][0]->casts);
+    EXPECT_GT(job.net.counts[0]->machines.two_stage, 0u);
+    EXPECT_FALSE(job.between[0][0]->casts);
+}
+
+// A relay gives on what has come while the rest is on its way: by trees to another site, and by
+// multicast there.
+TEST(BcastOfSites, ARelaySendsTheBeginningBeforeTheEndHasCome)
+{
+    Sites job({2, 2});
+    const mem::Bytes data = pattern(2600, 1);
+    bool between = false, inside = false;
+
+    job.begin(data, 0, 1, true);
+    for (int i = 0; i < 20000 && !job.step(); i++) {
+        between = between || (job.ops[3]->net.here > 0 && job.ops[1]->net.here < data.size());
+        inside = inside || (job.ops[2]->net.here > 0 && job.ops[3]->net.here < data.size());
+    }
+    EXPECT_TRUE(between);
+    EXPECT_TRUE(inside);
+    EXPECT_EQ(data, *job.memory[2]);
+}
+
+// After so many steps a host is gone, and one other finds that out: all others end, with an error
+// or with the message, and none has anything of its memory in use.
+TEST(BcastOfSites, AHostThatIsGoneEndsItAtAllSites)
+{
+    for (uint32_t gone = 0; gone < 5; gone++)
+        for (int after = 0; after < 40; after += 3) {
+            Sites job({2, 3});
+            const mem::Bytes data = pattern(1700, 1);
+            bool some = false;
+
+            job.begin(data, 0, after & 1, true);
+            for (int i = 0; i < after; i++)
+                job.step();
+            job.net.away.insert(gone);
+            hwmc_engine_on_lost(job.net.engines[gone == 4 ? 3 : gone + 1], gone);
+            for (int i = 0; i < 5000; i++)
+                job.step();
+            for (uint32_t h = 0; h < job.net.hosts; h++) {
+                if (h == gone)
+                    continue;
+                EXPECT_TRUE(job.ops[h]->stage.over) << gone << " " << after << " " << h;
+                EXPECT_TRUE(job.ops[h]->stage.err == HWMC_ERR_PEER || *job.memory[h] == data);
+                EXPECT_EQ(HWMC_GROUP_BROKEN, job.all[h]->state);
+                EXPECT_FALSE(job.ops[h]->net.pinned || job.ops[h]->relay.pinned);
+                if (job.ops[h]->stage.err == HWMC_OK)
+                    continue;
+                const hwmc_group *broken = job.ops[h]->stage.group;
+                EXPECT_EQ(gone, broken->world[broken->loss.rank]) << after << " " << h;
+                some = true;
+            }
+            EXPECT_TRUE(some || after > 12) << gone << " " << after;
+        }
 }

@@ -55,7 +55,7 @@ hwmc_coll_case of(hwmc_coll coll, uint64_t bytes, uint32_t members = 8, uint32_t
     c.each = each;
     c.bytes = bytes;
     c.part = 65536;
-    c.shape = {members, members, 1, 1432, 2, 8192};
+    c.shape = {members, members, 1, 1432, 2, 8192, 0};
     return c;
 }
 

@@ -13,7 +13,7 @@ constexpr uint64_t US = 1000, MS = 1000 * US;
 
 // 8 hosts, 2 rails of 100 Mbit/s, 50 us.
 const hwmc_network lab = {50 * US, 50 * US, 100, 200, 0, 0, 0, 0, 0, 0};
-const hwmc_shape eight = {8, 8, 1, 1432, 2, 8192};
+const hwmc_shape eight = {8, 8, 1, 1432, 2, 8192, 0};
 
 uint64_t ns(hwmc_algorithm a, uint64_t bytes, const hwmc_network &net = lab,
             const hwmc_shape &shape = eight)
@@ -104,7 +104,7 @@ TEST(Model, HostsThatHinderEachOtherAreSlower)
 {
     hwmc_network shared = lab;
     const uint64_t n = 1000000, c = (n - HWMC_LOADED_FIRST) * (320 - 80); // ns, on a rail
-    const hwmc_shape two = {2, 2, 1, 1432, 2, 8192};
+    const hwmc_shape two = {2, 2, 1, 1432, 2, 8192, 0};
 
     shared.loaded_mbit = 25;
     for (auto a : {HWMC_ALGORITHM_TWO_STAGE, HWMC_ALGORITHM_MULTILANE, HWMC_ALGORITHM_BINOMIAL,
@@ -125,7 +125,7 @@ TEST(Model, HostsThatHinderEachOtherAreSlower)
 TEST(Model, FewerBytesAHostWinWhereHostsHinderEachOther)
 {
     hwmc_network shared = {4 * US, 4 * US, 12500, 12500, 0, 1000, 3 * US, 12500, 4 * US, 0};
-    const hwmc_shape four = {4, 4, 1, 1432, 2, 8192};
+    const hwmc_shape four = {4, 4, 1, 1432, 2, 8192, 0};
 
     EXPECT_EQ(HWMC_ALGORITHM_MULTILANE, best(16 << 20, shared, four));
     shared.loaded_mbit = 6000;
@@ -135,7 +135,7 @@ TEST(Model, FewerBytesAHostWinWhereHostsHinderEachOther)
 // Four ranks a host: MPICH sends to hosts, multicast reaches all, trees feed each rank.
 TEST(Model, RanksOfAHostShareItsRails)
 {
-    hwmc_shape full = {32, 8, 1, 1432, 2, 8192};
+    hwmc_shape full = {32, 8, 1, 1432, 2, 8192, 0};
 
     EXPECT_EQ(ns(HWMC_ALGORITHM_BINOMIAL, 1000), ns(HWMC_ALGORITHM_BINOMIAL, 1000, lab, full));
     EXPECT_EQ(ns(HWMC_ALGORITHM_TWO_STAGE, 1000), ns(HWMC_ALGORITHM_TWO_STAGE, 1000, lab, full));
@@ -148,8 +148,8 @@ TEST(Model, RanksOfAHostShareItsRails)
 // Of a communicator whose set-up failed, or a network that nobody measured.
 TEST(Model, SaysNothingOfWhatIsNotKnown)
 {
-    const hwmc_shape no_shape = {}, no_sites = {8, 8, 0, 1432, 2, 8192},
-                     no_hosts = {8, 0, 1, 1432, 2, 8192};
+    const hwmc_shape no_shape = {}, no_sites = {8, 8, 0, 1432, 2, 8192, 0},
+                     no_hosts = {8, 0, 1, 1432, 2, 8192, 0};
     const hwmc_network no_network = {};
 
     for (int a = 0; a < HWMC_ALGORITHM_LIMIT; a++) {
@@ -182,7 +182,8 @@ TEST(Model, GrowsWithTheMessage)
                             (uint32_t) rng.between(1, 9),
                             (uint32_t) rng.below(9000),
                             (uint32_t) rng.below(9),
-                            (uint32_t) rng.between(1, 1 << 20)};
+                            (uint32_t) rng.between(1, 1 << 20),
+                            (uint32_t) rng.below(9000)};
         uint64_t bytes = rng.next() >> rng.below(64), more = bytes + rng.below(1 << 20);
 
         shape.hosts = (uint32_t) rng.between(1, shape.ranks);
@@ -192,6 +193,28 @@ TEST(Model, GrowsWithTheMessage)
                       hwmc_model_ns(&net, &shape, (hwmc_algorithm) a, more < bytes ? bytes : more))
                 << i << " " << a << " " << bytes;
     }
+}
+
+// Two sites of four hosts: a short message crosses once and is multicast once more; a long one is
+// as long on the wires as along trees.
+TEST(Model, WhereMulticastEndsWithASiteItGoesInsideEachAndTreesBetween)
+{
+    hwmc_network net = lab;
+    hwmc_shape shape = {8, 8, 2, 0, 2, 8192, 0};
+    uint64_t ns, trees;
+
+    EXPECT_EQ(UINT64_MAX, hwmc_model_ns(&net, &shape, HWMC_ALGORITHM_TWO_STAGE, 8));
+    shape.site_frag_bytes = 1432;
+    net.site_latency_ns = 1000000;
+    ns = hwmc_model_ns(&net, &shape, HWMC_ALGORITHM_TWO_STAGE, 8);
+    trees = hwmc_model_ns(&net, &shape, HWMC_ALGORITHM_MULTILANE, 8);
+    EXPECT_LT(ns, trees);
+    EXPECT_GE(ns, 2 * (net.site_latency_ns - net.latency_ns));
+    ns = hwmc_model_ns(&net, &shape, HWMC_ALGORITHM_TWO_STAGE, 8 << 20);
+    trees = hwmc_model_ns(&net, &shape, HWMC_ALGORITHM_MULTILANE, 8 << 20);
+    EXPECT_NEAR((double) ns, (double) trees, 0.02 * (double) trees);
+    shape.sites = 8; // each host by itself
+    EXPECT_EQ(UINT64_MAX, hwmc_model_ns(&net, &shape, HWMC_ALGORITHM_TWO_STAGE, 8));
 }
 
 TEST(Model, GainIsWhatTheFastestOfOursSavesOnTheFastestOfTheirs)

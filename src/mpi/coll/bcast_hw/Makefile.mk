@@ -53,6 +53,7 @@ noinst_HEADERS +=                                     \
     src/mpi/coll/bcast_hw/comm/leader_group.h         \
     src/mpi/coll/bcast_hw/comm/shm.h                  \
     src/mpi/coll/bcast_hw/comm/shm_setup.h            \
+    src/mpi/coll/bcast_hw/comm/site_groups.h          \
     src/mpi/coll/bcast_hw/comm/trials.h               \
     src/mpi/coll/bcast_hw/comm/twin.h                 \
     src/mpi/coll/bcast_hw/entry/barrier.h             \
@@ -158,6 +159,7 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/comm/shm.c                     \
     src/mpi/coll/bcast_hw/comm/shm_setup.c               \
     src/mpi/coll/bcast_hw/comm/show.c                    \
+    src/mpi/coll/bcast_hw/comm/site_groups.c             \
     src/mpi/coll/bcast_hw/comm/state.c                   \
     src/mpi/coll/bcast_hw/comm/trials.c                  \
     src/mpi/coll/bcast_hw/comm/twin.c                    \

@@ -154,6 +154,27 @@ static enum hwmc_ask_state ask_outcome(struct hwmc_comm *c, struct hwmc_ask *q,
     return turn == HWMC_NEGOTIATION_TAKE ? HWMC_ASK_SETTLE : ask_answer(s, q, false);
 }
 
+/* The outcome is known here. Where multicast ends with a site, each site may have its own. */
+static enum hwmc_ask_state ask_outcome_known(MPIR_Comm *comm, struct hwmc_comm *c,
+                                             struct hwmc_ask *q)
+{
+    struct hwmc_outcome *outcome = &q->told.outcome;
+    int mpi_errno = MPI_SUCCESS;
+
+    if (q->which == 0 && outcome->state == HWMC_LEADER_GROUP_ON &&
+        hwmc_site_groups_wanted(&outcome->shape)) {
+        if (q->tag < 0)
+            mpi_errno = hwmc_messages_tag(comm, &q->tag);
+        if (mpi_errno == MPI_SUCCESS) {
+            hwmc_site_groups_begin(comm, c, q->tag);
+            return HWMC_ASK_SITES;
+        }
+        outcome->state = HWMC_LEADER_GROUP_BROKEN;
+    }
+    hwmc_leader_group_end(&c->leader_group[q->which], q->which, outcome);
+    return ask_answer(&c->leader_group[q->which], q, true);
+}
+
 static enum hwmc_ask_state ask_settle(MPIR_Comm *comm, struct hwmc_comm *c, struct hwmc_ask *q,
                                       struct hwmc_await *a)
 {
@@ -169,19 +190,28 @@ static enum hwmc_ask_state ask_settle(MPIR_Comm *comm, struct hwmc_comm *c, stru
         hwmc_outcome_begin(c, q->which, &q->told);
         return HWMC_ASK_TELL;
     }
-    hwmc_leader_group_end(s, q->which, &q->told.outcome);
-    return ask_answer(s, q, true);
+    return ask_outcome_known(comm, c, q);
 }
 
-static enum hwmc_ask_state ask_tell(struct hwmc_comm *c, struct hwmc_ask *q, struct hwmc_await *a,
-                                    int mpi_errno)
+static enum hwmc_ask_state ask_tell(MPIR_Comm *comm, struct hwmc_comm *c, struct hwmc_ask *q,
+                                    struct hwmc_await *a, int mpi_errno)
 {
-    struct hwmc_leader_group *s = &c->leader_group[q->which];
-
     if (mpi_errno == MPI_SUCCESS && !hwmc_outcome_step(c, &q->told, a))
         return HWMC_ASK_TELL;
     if (mpi_errno == MPI_SUCCESS && q->told.shm.err != HWMC_OK)
         mpi_errno = hwmc_shm_failed(&c->shm->host, q->told.shm.err);
+    if (mpi_errno)
+        q->told.outcome.state = HWMC_LEADER_GROUP_BROKEN;
+    return ask_outcome_known(comm, c, q);
+}
+
+static enum hwmc_ask_state ask_sites(struct hwmc_comm *c, struct hwmc_ask *q, struct hwmc_await *a,
+                                     int mpi_errno)
+{
+    struct hwmc_leader_group *s = &c->leader_group[q->which];
+
+    if (!hwmc_site_groups_step(c, &q->told.outcome.shape, a, &mpi_errno))
+        return HWMC_ASK_SITES;
     if (mpi_errno)
         q->told.outcome.state = HWMC_LEADER_GROUP_BROKEN;
     hwmc_leader_group_end(s, q->which, &q->told.outcome);
@@ -203,7 +233,9 @@ static enum hwmc_ask_state ask_step(MPIR_Comm *comm, struct hwmc_comm *c, struct
         case HWMC_ASK_SETTLE:
             return ask_settle(comm, c, q, a);
         case HWMC_ASK_TELL:
-            return ask_tell(c, q, a, mpi_errno);
+            return ask_tell(comm, c, q, a, mpi_errno);
+        case HWMC_ASK_SITES:
+            return ask_sites(c, q, a, mpi_errno);
         default:
             return HWMC_ASK_ANSWERED;
     }

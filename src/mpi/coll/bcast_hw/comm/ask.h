@@ -7,7 +7,7 @@
  *
  * The states of a question:
  *
- *   NEW -> HIERARCHY -> BEGUN -> OUTCOME -> SETTLE -> TELL -> ANSWERED
+ *   NEW -> HIERARCHY -> BEGUN -> OUTCOME -> SETTLE -> TELL -> SITES -> ANSWERED
  *
  *   NEW        the broadcast is counted and weighed; it may begin set-up
  *   HIERARCHY  who leads is found out
@@ -15,9 +15,10 @@
  *   OUTCOME    others may go by the outcome: the broadcast has to know whether it does
  *   SETTLE     the outcome is waited for
  *   TELL       leaders tell it inside their hosts
+ *   SITES      multicast does not pass between sites: each site's is set up (site_groups.h)
  *
- * Every state but HIERARCHY, OUTCOME, SETTLE and TELL is left at once, and from each the answer may
- * come.
+ * Every state but HIERARCHY, OUTCOME, SETTLE, TELL and SITES is left at once, and from each the
+ * answer may come.
  */
 
 #ifndef HWMC_COMM_ASK_H_INCLUDED
@@ -32,6 +33,7 @@ enum hwmc_ask_state {
     HWMC_ASK_OUTCOME,
     HWMC_ASK_SETTLE,
     HWMC_ASK_TELL,
+    HWMC_ASK_SITES,
     HWMC_ASK_ANSWERED
 };
 

@@ -225,8 +225,9 @@ fn_fail:
 
 void hwmc_comm_release(struct hwmc_comm *c)
 {
+    hwmc_site_groups_drop(&c->site_groups);
     for (uint32_t i = 0; i < HWMC_LEADERS_MAX; i++)
-        hwmc_leader_group_drop(&c->leader_group[i]);
+        hwmc_drop_group(&c->leader_group[i].group);
     if (c->shm)
         hwmc_shm_free(c->shm);
     hwmc_hierarchy_forget(c);

@@ -14,6 +14,7 @@
 #include "ask.h"
 #include "hierarchy.h"
 #include "leader_group.h"
+#include "site_groups.h"
 #include "twin.h"
 #include "../op/queue.h"
 #include "trials.h"
@@ -42,6 +43,7 @@ struct hwmc_comm {
     struct hwmc_leaders leaders;
     uint32_t *leaders_mem; /* theirs */
     struct hwmc_leader_group leader_group[HWMC_LEADERS_MAX];
+    struct hwmc_site_groups site_groups; /* of the first one */
 };
 
 /* What `comm` carries; NULL when nothing yet, or where the device has no place for it. */

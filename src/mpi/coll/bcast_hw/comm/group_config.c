@@ -16,6 +16,9 @@
 #define CHANNELS_ONLY 4u
 #define CHANNELS_ONLY_MEMORY (64 << 10)
 
+/* What a site's first member passes on: a piece is multicast there once it has all come. */
+#define SITE_PIECES 4u
+
 static uint32_t clamp(int value, uint32_t low, uint32_t high)
 {
     return value < (int) low ? low : value > (int) high ? high : (uint32_t) value;
@@ -54,6 +57,15 @@ static void configure_channels(struct hwmc_group_cfg *cfg, MPI_Aint only, bool b
     cfg->piece_bytes = (uint32_t) MPL_MIN((MPI_Aint) cfg->piece_bytes, only);
 }
 
+/* Inside a site. */
+static uint32_t site_piece(uint32_t channels)
+{
+    const uint32_t piece = hwmc_model_piece(hwmc_network_now(), false, channels);
+
+    return hwmc_settings.tune.channel > 0 ? clamp(hwmc_settings.tune.channel, 1, 1 << 28)
+                                          : piece / SITE_PIECES;
+}
+
 /* How much is under way along trees: as the network needs it, unless the user says. */
 static void configure_windows(struct hwmc_group_cfg *cfg)
 {
@@ -63,6 +75,12 @@ static void configure_windows(struct hwmc_group_cfg *cfg)
     cfg->window = window > 0 ? window : hwmc_model_segments(net, false, cfg->trees, cfg->seg_bytes);
     cfg->far_window =
         window > 0 ? window : hwmc_model_segments(net, true, cfg->trees, cfg->seg_bytes);
+}
+
+void hwmc_configure_site(struct hwmc_group_cfg *cfg, MPI_Aint only, bool by_all)
+{
+    hwmc_configure_group(cfg, only, by_all);
+    cfg->piece_bytes = MPL_MIN(cfg->piece_bytes, site_piece(cfg->channels));
 }
 
 void hwmc_configure_group(struct hwmc_group_cfg *cfg, MPI_Aint only, bool by_all)

@@ -188,15 +188,15 @@ void hwmc_leader_group_begin(MPIR_Comm *comm, struct hwmc_comm *c, uint32_t whic
 
 /* A communicator may go after all groups were closed: when in MPI_Finalize the last message of it
  * is complete. */
-void hwmc_leader_group_drop(struct hwmc_leader_group *s)
+void hwmc_drop_group(struct hwmc_group **g)
 {
-    if (s->group && hwmc_registered() && !hwmc_drains()) {
+    if (*g && hwmc_registered() && !hwmc_drains()) {
         hwmc_lock();
-        hwmc_export_forget(s->group);
-        hwmc_group_close(s->group, hwmc_now());
+        hwmc_export_forget(*g);
+        hwmc_group_close(*g, hwmc_now());
         hwmc_unlock();
     }
-    s->group = NULL;
+    *g = NULL;
 }
 
 static enum hwmc_leader_group_state state_by(const struct hwmc_group *g)
@@ -242,7 +242,7 @@ void hwmc_leader_group_end(struct hwmc_leader_group *s, uint32_t which,
     s->state = outcome->state;
     s->shape = outcome->shape;
     if (s->state == HWMC_LEADER_GROUP_OFF)
-        hwmc_leader_group_drop(s);
+        hwmc_drop_group(&s->group);
     if (which > 0)
         hwmc_note_leader_group(s->state == HWMC_LEADER_GROUP_ON);
 }
@@ -300,5 +300,8 @@ uint32_t hwmc_leader_group_of_root(const struct hwmc_comm *c, int root)
         (uint32_t) MPL_MIN(MPL_MAX(hwmc_settings.tune.leaders, 1), (int) HWMC_LEADERS_MAX);
     const uint32_t which = c->leaders.place[root];
 
-    return which < leaders && c->leader_group[0].state != HWMC_LEADER_GROUP_BROKEN ? which : 0;
+    return which < leaders && c->leader_group[0].state != HWMC_LEADER_GROUP_BROKEN &&
+                   c->leader_group[0].shape.site_frag_bytes == 0
+               ? which
+               : 0;
 }

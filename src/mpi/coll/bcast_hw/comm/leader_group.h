@@ -98,6 +98,9 @@ struct hwmc_comm;
  * messages are under way, unless all ranks multicast one (by_all). */
 void hwmc_configure_group(struct hwmc_group_cfg *cfg, MPI_Aint only, bool by_all);
 
+/* The same of a group inside a site, whose members get messages as they come from other sites. */
+void hwmc_configure_site(struct hwmc_group_cfg *cfg, MPI_Aint only, bool by_all);
+
 /* A key for the group of a persistent collective on `comm`: see above. False: no memory. */
 bool hwmc_leader_group_name(MPIR_Comm *comm, uint64_t *name);
 
@@ -143,8 +146,8 @@ uint32_t hwmc_leader_group_at(const struct hwmc_comm *c, uint32_t which, uint32_
  * them; else they go by the first. */
 uint32_t hwmc_leader_group_of_root(const struct hwmc_comm *c, int root);
 
-/* No broadcast follows on it. */
-void hwmc_leader_group_drop(struct hwmc_leader_group *s);
+/* No broadcast follows on *g, which may be NULL, and is NULL then. */
+void hwmc_drop_group(struct hwmc_group **g);
 
 /* Frees what is remembered of past leader groups. */
 void hwmc_forget_seen(void);

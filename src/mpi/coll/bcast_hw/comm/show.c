@@ -37,6 +37,8 @@ static void write_network(const struct hwmc_comm *c, char *text, size_t room)
         snprintf(text, room, "broken");
     else if (first->shape.frag_bytes > 0)
         snprintf(text, room, "multicast");
+    else if (first->shape.site_frag_bytes > 0)
+        snprintf(text, room, "multicast inside sites");
     else if (first->group)
         snprintf(text, room, "trees: %s", reason_word(first->group));
     else /* over several hosts, and another rank of this one takes part */

@@ -13,6 +13,7 @@
 #include "../op/wait_stage.h"
 #include "../process/mpich.h"
 #include "../process/process.h"
+#include "../select/network.h"
 #include "../settings/settings.h"
 #include "../stats/counters.h"
 
@@ -36,10 +37,41 @@ static int unpack(void *of, uint64_t at, const void *from, uint64_t n)
     return t->mpi_errno || unpacked != (MPI_Aint) n ? HWMC_ERR_INVAL : HWMC_OK;
 }
 
-int hwmc_bcast_plan_net(const struct hwmc_leader_group *s, uint32_t root, bool is_root,
-                        struct hwmc_net_cfg *net)
+/* Where multicast ends with a site: which of its groups this member has the message by, and which
+ * it gives it on to. */
+static void plan_sites(const struct hwmc_site_groups *groups, const struct hwmc_group *all,
+                       struct hwmc_bcast_cfg *cfg)
 {
+    const struct hwmc_sites *sites = &all->sites;
+    const uint32_t own = hwmc_sites_of(sites, all->cfg.rank);
+    const uint32_t at = hwmc_sites_of(sites, cfg->net.root);
+    const uint32_t place = sites->at[cfg->net.root] - sites->first[at];
+    const uint32_t which = place == 0 && hwmc_model_is_long(hwmc_network_now(), cfg->buffer.bytes);
+    struct hwmc_net_cfg inside = cfg->net, between = cfg->net;
+
+    inside.group = groups->inside;
+    inside.root = own == at ? place : hwmc_site_relay(sites, own, which);
+    inside.is_root = own == at ? cfg->net.is_root : groups->between[which] != NULL;
+    inside.from_host = cfg->net.from_host || own != at;
+    between.group = groups->between[which];
+    between.root = at;
+    between.is_root = own == at;
+    between.from_host = cfg->net.from_host || place != hwmc_site_relay(sites, at, which);
+    between.along_trees = true;
+    cfg->net = own == at ? inside : between;
+    cfg->relay = own == at ? between : inside;
+    if (!cfg->net.group) {
+        cfg->net = cfg->relay;
+        cfg->relay.group = NULL;
+    }
+}
+
+int hwmc_bcast_plan_net(const struct hwmc_comm *c, uint32_t leader_group, uint32_t root,
+                        bool is_root, struct hwmc_bcast_cfg *cfg)
+{
+    const struct hwmc_leader_group *s = &c->leader_group[leader_group];
     int mpi_errno = hwmc_leader_group_error(s);
+    struct hwmc_net_cfg *net = &cfg->net;
 
     net->engine = hwmc_process_engine();
     net->group = s->group;
@@ -47,7 +79,11 @@ int hwmc_bcast_plan_net(const struct hwmc_leader_group *s, uint32_t root, bool i
     net->is_root = is_root;
     net->pin_min = (uint64_t) MPL_MAX(hwmc_settings.tune.in_place, 0);
     net->withdraw_ns = hwmc_withdraw_ns();
-    return mpi_errno;
+    if (mpi_errno || net->along_trees || s->shape.site_frag_bytes == 0)
+        return mpi_errno;
+    cfg->all = s->group;
+    plan_sites(&c->site_groups, s->group, cfg);
+    return MPI_SUCCESS;
 }
 
 /* By a leader group: of each host one rank takes part in the network's broadcast, and all get the
@@ -72,8 +108,7 @@ static int plan_by_hosts(struct hwmc_comm *c, int root, MPIR_Comm *comm, uint32_
     if (cfg->is_root)
         hwmc_note_root(!cfg->net.from_host);
     if (on_it == (uint32_t) comm->rank)
-        mpi_errno =
-            hwmc_bcast_plan_net(&c->leader_group[leader_group], root_host, at_home, &cfg->net);
+        mpi_errno = hwmc_bcast_plan_net(c, leader_group, root_host, at_home, cfg);
 
 fn_fail:
     return mpi_errno;
@@ -90,11 +125,10 @@ int hwmc_bcast_plan(struct hwmc_comm *c, struct hwmc_typed *t, MPI_Aint bytes, i
                                               .pack = pack,
                                               .unpack = unpack,
                                               .of = t},
-                                   .is_root = comm->rank == root};
+                                   .is_root = comm->rank == root,
+                                   .net = {.along_trees = along_trees}};
     mpi_errno = c->by_hosts ? plan_by_hosts(c, root, comm, leader_group, cfg)
-                            : hwmc_bcast_plan_net(&c->leader_group[0], (uint32_t) root,
-                                                  cfg->is_root, &cfg->net);
-    cfg->net.along_trees = along_trees;
+                            : hwmc_bcast_plan_net(c, 0, (uint32_t) root, cfg->is_root, cfg);
     if (mpi_errno && c->by_hosts) /* others of the host may wait for this rank */
         hwmc_shm_fail(&c->shm->host);
     if (mpi_errno)

@@ -27,9 +27,9 @@ int hwmc_bcast_plan(struct hwmc_comm *c, struct hwmc_typed *t, MPI_Aint bytes, i
                     MPIR_Comm *comm, uint32_t leader_group, bool along_trees,
                     struct hwmc_bcast_cfg *cfg);
 
-/* The stage in the network alone, for member `root` of the leader group; an MPI error if that is
- * BROKEN. */
-int hwmc_bcast_plan_net(const struct hwmc_leader_group *s, uint32_t root, bool is_root,
-                        struct hwmc_net_cfg *net);
+/* The stages in the network alone, from member `root` of the leader group, at a member. Of *cfg,
+ * net.along_trees and net.from_host are set. An MPI error if the leader group is BROKEN. */
+int hwmc_bcast_plan_net(const struct hwmc_comm *c, uint32_t leader_group, uint32_t root,
+                        bool is_root, struct hwmc_bcast_cfg *cfg);
 
 #endif /* HWMC_ENTRY_BCAST_PLAN_H_INCLUDED */

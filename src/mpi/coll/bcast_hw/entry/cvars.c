@@ -157,7 +157,7 @@ cvars:
       description : |-
         Algorithm of broadcasts, between hosts, inside a host, or of both as two_stage+tree.
         auto      - The fastest by the cost model (hwmc_info --model), MPICH's own among them.
-        two_stage - Between hosts: multicast, then repair along a ring.
+        two_stage - Between hosts: multicast, then repair along a ring; trees between subnets.
         multilane - Between hosts: trees over the lanes of all rails, without multicast.
         treemm    - Inside a host: along a tree, the whole message at a time.
         ota       - Inside a host: all ranks copy from the root.

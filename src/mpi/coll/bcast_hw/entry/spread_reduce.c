@@ -118,7 +118,7 @@ static void plan_to_all(struct hwmc_spread_reduce *r, struct hwmc_bcast_cfg *cfg
     if (hwmc_spread_failed_in_host(&r->spread)) {
         cfg->buffer = (struct hwmc_buffer){.memory = r->out, .bytes = bytes};
         cfg->is_root = is_root;
-        mpi_errno = hwmc_bcast_plan_net(&r->spread.c->leader_group[0], 0, is_root, &cfg->net);
+        mpi_errno = hwmc_bcast_plan_net(r->spread.c, 0, 0, is_root, cfg);
     } else {
         mpi_errno = hwmc_bcast_plan(r->spread.c, &r->by.tree.message, (MPI_Aint) bytes, (int) root,
                                     r->spread.comm, 0, false, cfg);

@@ -17,12 +17,17 @@ static bool net_is_over(const struct hwmc_bcast *b)
     return !hwmc_bcast_by_net(b) || b->net.state == HWMC_NET_OVER;
 }
 
+static bool relay_is_over(const struct hwmc_bcast *b)
+{
+    return !hwmc_bcast_by_relay(b) || b->relay.state == HWMC_NET_OVER;
+}
+
 static bool host_is_over(const struct hwmc_bcast *b)
 {
     return !hwmc_bcast_by_host(b) || b->host.over;
 }
 
-/* Inside a host the message lies in one piece: it is made so. */
+/* Inside a host the message lies in one piece, and where it is relayed: it is made so. */
 static enum hwmc_err gather(struct hwmc_bcast *b)
 {
     b->whole.memory = malloc((size_t) b->buffer.bytes);
@@ -40,14 +45,15 @@ static const struct hwmc_stage_ops bcast_ops = {.step = bcast_step, .fail = bcas
 
 void hwmc_bcast_begin(struct hwmc_bcast *b, const struct hwmc_bcast_cfg *cfg)
 {
-    struct hwmc_net_cfg net = cfg->net;
+    struct hwmc_net_cfg net = cfg->net, relay = cfg->relay;
 
     b->buffer = b->whole = cfg->buffer;
     b->is_root = cfg->is_root;
     b->stages = 0;
     hwmc_stage_init(&b->stage, &bcast_ops);
     b->stage.group = cfg->net.group;
-    if (cfg->host.group && !b->buffer.memory)
+    b->all = cfg->all;
+    if ((cfg->host.group || relay.group) && !b->buffer.memory)
         hwmc_stage_note(&b->stage, gather(b), false);
     if (b->stage.err != HWMC_OK)
         return;
@@ -55,12 +61,27 @@ void hwmc_bcast_begin(struct hwmc_bcast *b, const struct hwmc_bcast_cfg *cfg)
         b->stages |= HWMC_BCAST_HOST;
     if (net.group)
         b->stages |= HWMC_BCAST_NET;
+    if (relay.group)
+        b->stages |= HWMC_BCAST_RELAY;
     if (hwmc_bcast_by_host(b))
         hwmc_host_stage_begin(&b->host, &cfg->host, b->whole.memory, b->whole.bytes,
                               b->is_root ? b->whole.bytes : 0);
-    net.buffer = &b->whole;
+    net.buffer = relay.buffer = &b->whole;
     if (hwmc_bcast_by_net(b))
         hwmc_net_stage_begin(&b->net, &net);
+    if (hwmc_bcast_by_relay(b))
+        hwmc_net_stage_begin(&b->relay, &relay);
+}
+
+/* The stages in the network cannot go on. */
+static void fail_net(struct hwmc_bcast *b, enum hwmc_err err)
+{
+    hwmc_lock();
+    if (!net_is_over(b))
+        hwmc_net_stage_fail(&b->net, err, hwmc_now());
+    if (!relay_is_over(b))
+        hwmc_net_stage_fail(&b->relay, err, hwmc_now());
+    hwmc_unlock();
 }
 
 /* What one stage has of the message, the other gets. */
@@ -74,16 +95,11 @@ static void step_host(struct hwmc_bcast *b)
     if (b->host.err == HWMC_OK)
         return;
     hwmc_stage_note(&b->stage, b->host.err, true);
-    if (!net_is_over(b)) {
-        hwmc_lock();
-        hwmc_net_stage_fail(&b->net, b->host.err, hwmc_now());
-        hwmc_unlock();
-    }
+    fail_net(b, b->host.err);
 }
 
-static void step_net(struct hwmc_bcast *b)
+static void step_net(struct hwmc_bcast *b, struct hwmc_net_stage *net)
 {
-    struct hwmc_net_stage *net = &b->net;
     enum hwmc_stage_turn turn;
     uint64_t now = 0;
 
@@ -99,13 +115,57 @@ static void step_net(struct hwmc_bcast *b)
         if (turn == HWMC_STAGE_COPY)
             hwmc_net_stage_copy(net);
     } while (turn == HWMC_STAGE_COPY);
+    if (net->err == HWMC_OK || b->stage.err != HWMC_OK)
+        return;
     hwmc_stage_note(&b->stage, net->err, false);
+    b->stage.group = net->cfg.group;
     b->stage.theirs = net->theirs;
     b->stage.ours = net->ours;
 }
 
+/* It sends what the other stage has, as far as that has come. */
+static void step_relay(struct hwmc_bcast *b)
+{
+    if (b->net.err != HWMC_OK)
+        fail_net(b, b->net.err);
+    b->relay.available = b->net.cfg.is_root ? b->net.available : b->net.here;
+    step_net(b, &b->relay);
+}
+
+/* A group that is broken breaks the others: their members may wait for this rank. */
+static void share_loss(struct hwmc_bcast *b)
+{
+    struct hwmc_group *const groups[] = {b->all, b->net.cfg.group,
+                                         hwmc_bcast_by_relay(b) ? b->relay.cfg.group : NULL};
+    const struct hwmc_group *broken = NULL;
+
+    hwmc_lock();
+    for (int i = 0; i < 3 && !broken; i++)
+        broken = groups[i] && groups[i]->state == HWMC_GROUP_BROKEN ? groups[i] : NULL;
+    for (int i = 0; i < 3 && broken; i++)
+        if (groups[i] && groups[i] != broken)
+            hwmc_group_lose_too(groups[i], broken);
+    hwmc_unlock();
+}
+
+static bool names_lost(const struct hwmc_group *g)
+{
+    return g->state == HWMC_GROUP_BROKEN && g->loss.finder != g->loss.rank;
+}
+
+/* The error is that of a group which knows who is lost, not one that was given up because of it. */
+static void choose_group(struct hwmc_bcast *b)
+{
+    hwmc_lock();
+    if (!names_lost(b->stage.group) && names_lost(b->all))
+        b->stage.group = b->all;
+    hwmc_unlock();
+}
+
 static void end(struct hwmc_bcast *b)
 {
+    if (b->all && b->stage.err == HWMC_ERR_PEER)
+        choose_group(b);
     if (b->whole.memory != b->buffer.memory) {
         if (b->stage.err == HWMC_OK && !b->is_root)
             hwmc_stage_note(
@@ -118,17 +178,30 @@ static void end(struct hwmc_bcast *b)
     b->stage.over = true;
 }
 
-/* What it waits for now. A root that has sent all it has waits for its host. */
+static bool starves(const struct hwmc_net_stage *net)
+{
+    return net->state == HWMC_NET_OVER || hwmc_net_stage_starves(net);
+}
+
+/* What it waits for now. A root that has sent all it has waits for its host, and a relay for the
+ * other stage. */
 static void show(struct hwmc_bcast *b)
 {
-    const bool starves = net_is_over(b) || hwmc_net_stage_starves(&b->net);
+    const struct hwmc_net_stage *net = NULL;
 
-    b->stage.waits = starves ? HWMC_STAGE_FOR_HOST : HWMC_STAGE_FOR_NET;
+    if (hwmc_bcast_by_net(b) && !starves(&b->net))
+        net = &b->net;
+    else if (hwmc_bcast_by_relay(b) && !starves(&b->relay))
+        net = &b->relay;
+    b->stage.waits = net ? HWMC_STAGE_FOR_NET : HWMC_STAGE_FOR_HOST;
     b->stage.behind =
         hwmc_bcast_by_host(b) && (hwmc_host_stage_behind(&b->host) ||
                                   (hwmc_bcast_by_net(b) && hwmc_net_stage_hungers(&b->net)));
-    if (!starves)
-        b->stage.mark = b->net.at << 4 | ((uint64_t) b->net.state + b->net.retreat.state);
+    if (!net)
+        return;
+    b->stage.mark = net->at << 4 | ((uint64_t) net->state + net->retreat.state);
+    if (b->stage.err == HWMC_OK)
+        b->stage.group = net->cfg.group;
 }
 
 static bool bcast_step(struct hwmc_op_stage *s)
@@ -139,10 +212,14 @@ static bool bcast_step(struct hwmc_op_stage *s)
     if (from_host && s->err == HWMC_OK)
         step_host(b);
     if (!net_is_over(b))
-        step_net(b);
+        step_net(b, &b->net);
+    if (!relay_is_over(b))
+        step_relay(b);
+    if (b->all)
+        share_loss(b);
     if (!from_host && hwmc_bcast_by_host(b) && s->err == HWMC_OK)
         step_host(b);
-    if (net_is_over(b) && (host_is_over(b) || s->err != HWMC_OK))
+    if (net_is_over(b) && relay_is_over(b) && (host_is_over(b) || s->err != HWMC_OK))
         end(b);
     else
         show(b);
@@ -154,9 +231,5 @@ static void bcast_fail(struct hwmc_op_stage *s, enum hwmc_err err)
     struct hwmc_bcast *b = (struct hwmc_bcast *) s;
 
     hwmc_stage_note(s, err, hwmc_bcast_by_host(b));
-    if (net_is_over(b))
-        return;
-    hwmc_lock();
-    hwmc_net_stage_fail(&b->net, err, hwmc_now());
-    hwmc_unlock();
+    fail_net(b, err);
 }

@@ -74,7 +74,8 @@ bool hwmc_bcast_is_said(void)
 enum hwmc_algorithm hwmc_choose(const struct hwmc_shape *shape, MPI_Aint bytes, bool ours)
 {
     if (hwmc_settings.net.bcast == HWMC_SET_NET_TWO_STAGE)
-        return shape->frag_bytes > 0 ? HWMC_ALGORITHM_TWO_STAGE : HWMC_ALGORITHM_BINOMIAL;
+        return shape->frag_bytes > 0 || shape->site_frag_bytes > 0 ? HWMC_ALGORITHM_TWO_STAGE
+                                                                   : HWMC_ALGORITHM_BINOMIAL;
     if (hwmc_settings.net.bcast == HWMC_SET_NET_MULTILANE)
         return HWMC_ALGORITHM_MULTILANE;
     return hwmc_model_best(hwmc_network_now(), shape,

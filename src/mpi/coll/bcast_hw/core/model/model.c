@@ -58,17 +58,15 @@ static uint32_t tree_depth(uint32_t n, uint32_t t)
     return d + (n > senders);
 }
 
-static uint64_t two_stage(const struct hwmc_network *net, const struct hwmc_shape *shape,
-                          uint64_t bytes)
+/* From one rank to so many others. */
+static uint64_t multicast_ns(const struct hwmc_network *net, uint32_t others, uint32_t frag_bytes,
+                             uint64_t bytes)
 {
     uint64_t once = wire_ns(bytes, net->mbit_all), million = 1000000;
-    uint64_t frags = shape->frag_bytes ? bytes / shape->frag_bytes + 1 : 0;
-    uint64_t most = million / (shape->ranks - 1) + 1;
-    uint64_t hit = (frags < most ? frags : most) * (shape->ranks - 1) * net->loss_ppm;
+    uint64_t frags = bytes / frag_bytes + 1, most = million / others + 1;
+    uint64_t hit = (frags < most ? frags : most) * others * net->loss_ppm;
     uint64_t busy = (frags < MOST_FRAGS ? frags : MOST_FRAGS) * net->datagram_ns;
 
-    if (frags == 0)
-        return UINT64_MAX;
     once = busy > once ? busy : once;
     return net->latency_ns + once + once / million * 2 * net->loss_ppm +
            once % million * 2 * net->loss_ppm / million +
@@ -87,6 +85,36 @@ static uint64_t multilane_ns(const struct hwmc_network *net, const struct hwmc_s
            (uint64_t) tree_depth(site, shape->trees) * shape->sites *
                (net->latency_ns + wire_ns(segment, net->mbit)) +
            wire_ns(bytes, net->mbit_all) * ((shape->ranks - 1) / shape->hosts + 1);
+}
+
+/* By multicast inside each site, and by trees between a rank of each. Both go on at once, but for a
+ * piece. */
+static uint64_t in_sites_ns(const struct hwmc_network *net, const struct hwmc_shape *shape,
+                            uint64_t bytes)
+{
+    const struct hwmc_shape between = {.ranks = shape->sites,
+                                       .hosts = shape->sites,
+                                       .sites = shape->sites,
+                                       .trees = shape->trees,
+                                       .seg_bytes = shape->seg_bytes};
+    const uint32_t others = (shape->ranks - 1) / shape->sites;
+    const uint64_t piece = bytes < HWMC_MODEL_PIECE ? bytes : HWMC_MODEL_PIECE;
+    const uint64_t trees = multilane_ns(net, &between, bytes);
+    uint64_t inside;
+
+    if (others == 0 || trees == UINT64_MAX)
+        return UINT64_MAX;
+    inside = multicast_ns(net, others, shape->site_frag_bytes, bytes);
+    return (trees > inside ? trees : inside) +
+           multicast_ns(net, others, shape->site_frag_bytes, piece);
+}
+
+static uint64_t two_stage(const struct hwmc_network *net, const struct hwmc_shape *shape,
+                          uint64_t bytes)
+{
+    if (shape->frag_bytes > 0)
+        return multicast_ns(net, shape->ranks - 1, shape->frag_bytes, bytes);
+    return shape->site_frag_bytes > 0 ? in_sites_ns(net, shape, bytes) : UINT64_MAX;
 }
 
 /* Twice all but a rank's own part. */
@@ -147,7 +175,7 @@ uint64_t hwmc_model_ns(const struct hwmc_network *net, const struct hwmc_shape *
     switch (algorithm) {
         case HWMC_ALGORITHM_TWO_STAGE:
             ns = two_stage(net, shape, bytes);
-            crossed = shape->sites > 1;
+            crossed = shape->sites > 1 ? (shape->frag_bytes > 0 ? 1 : shape->sites) : 0;
             break;
         case HWMC_ALGORITHM_MULTILANE:
             ns = multilane_ns(net, shape, bytes);

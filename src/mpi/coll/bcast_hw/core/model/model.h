@@ -24,8 +24,10 @@
  * The last three are MPICH's. They use one rail at a time, and one rank of a host; the others get
  * the message from that rank's memory. Multicast reaches all ranks of a host at once; trees reach
  * each by itself. Of n sites, multicast adds L - l once, multilane n times, the others log n times.
- * MPICH's bandwidth terms are those of one site: the model leaves out what several transfers at
- * once lose on a long line.
+ * Where multicast goes inside sites only, two_stage is the longer of multilane among one rank of
+ * each site and of multicast among p / n ranks, and the multicast of one piece more; it adds L - l
+ * n times. MPICH's bandwidth terms are those of one site: the model leaves out what several
+ * transfers at once lose on a long line.
  *
  * Of more than two hosts, those that share processors or a line are slower while all work: c is
  * what M bytes over one rail take longer while each host sends to one and receives from another.
@@ -85,6 +87,9 @@ struct hwmc_shape {
     uint32_t frag_bytes; /* payload of a datagram; 0: there is no multicast */
     uint32_t trees;      /* of multilane; 0: it cannot run */
     uint32_t seg_bytes;  /* of its segments */
+    uint32_t
+        site_frag_bytes; /* payload of a datagram where multicast goes inside each site only, and
+                               * trees from site to site; 0: it does not */
 };
 
 /* Nanoseconds, or UINT64_MAX where the algorithm cannot run, or nothing is known: a network without

@@ -86,6 +86,16 @@ void hwmc_group_give_up(struct hwmc_group *g)
     note_lost(g, g->cfg.rank, 0);
 }
 
+void hwmc_group_lose_too(struct hwmc_group *g, const struct hwmc_group *broken)
+{
+    const uint32_t lost = broken->world[broken->loss.rank];
+
+    assert(broken->state == HWMC_GROUP_BROKEN);
+    if (lost != g->world[g->cfg.rank])
+        hwmc_group_on_lost(g, lost);
+    hwmc_group_give_up(g);
+}
+
 void hwmc_group_on_told(struct hwmc_group *g, const struct hwmc_msg *msg)
 {
     if (!hwmc_notice_formed(msg, g->cfg.size))

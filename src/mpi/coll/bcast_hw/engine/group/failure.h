@@ -33,6 +33,10 @@ void hwmc_group_on_failed(struct hwmc_group *g, uint32_t member, uint32_t rails)
  * group is broken. */
 void hwmc_group_give_up(struct hwmc_group *g);
 
+/* This member is of `broken` too, which is BROKEN, and will not go on in either: `g` has lost the
+ * same process, or this one if that is no member. */
+void hwmc_group_lose_too(struct hwmc_group *g, const struct hwmc_group *broken);
+
 /* LOST came, or anything else for a group that is broken. */
 void hwmc_group_on_told(struct hwmc_group *g, const struct hwmc_msg *msg);
 void hwmc_group_tell_again(struct hwmc_group *g, const struct hwmc_msg *msg);

@@ -100,7 +100,7 @@ class Lane : public ::testing::Test {
             e->test = this;
             e->rank = i;
             hwmc_lane_ucx_params p = {
-                {recv, lost, address_of, sent, e}, size, nullptr, false, nullptr, nullptr,
+                {recv, lost, address_of, sent, e}, size, nullptr, false, nullptr,
                 survive ? all_survive : nullptr};
             ASSERT_EQ(HWMC_OK, hwmc_lane_ucx_open(&p, &e->lane));
         }
@@ -164,7 +164,7 @@ TEST_F(Lane, DeliversHeadAndBodyWithTheirLengths)
 TEST_F(Lane, WantOfDescriptorsIsToldFromOtherReasons)
 {
     hwmc_lane_ucx_params p = {
-        {recv, lost, address_of, sent, nullptr}, 2, nullptr, false, nullptr, nullptr, nullptr};
+        {recv, lost, address_of, sent, nullptr}, 2, nullptr, false, nullptr, nullptr};
     hwmc_lane *lane = nullptr;
     rlimit before, few;
     int next = dup(0);

@@ -58,6 +58,7 @@ noinst_HEADERS +=                                    \
     src/mpid/ch4/netmod/hwmc/tools/version.h         \
     src/mpid/ch4/netmod/hwmc/wait/helper.h           \
     src/mpid/ch4/netmod/hwmc/wait/sleep.h            \
+    src/mpid/ch4/netmod/hwmc/wires/addresses.h       \
     src/mpid/ch4/netmod/hwmc/wires/auth.h            \
     src/mpid/ch4/netmod/hwmc/wires/eager.h           \
     src/mpid/ch4/netmod/hwmc/wires/fabrics.h         \
@@ -115,6 +116,7 @@ mpi_core_sources +=                                  \
     src/mpid/ch4/netmod/hwmc/wait/helper.c           \
     src/mpid/ch4/netmod/hwmc/wait/sleep.c            \
     src/mpid/ch4/netmod/hwmc/wait/wait.c             \
+    src/mpid/ch4/netmod/hwmc/wires/addresses.c       \
     src/mpid/ch4/netmod/hwmc/wires/auth.c            \
     src/mpid/ch4/netmod/hwmc/wires/eager.c           \
     src/mpid/ch4/netmod/hwmc/wires/fabrics.c         \

@@ -9,6 +9,7 @@
 #include "../base/global.h"
 #include "exit_pmi.h"
 #include "../wait/helper.h"
+#include "../wires/addresses.h"
 #include "../wires/probe.h"
 #include "../wires/sessions.h"
 #include "../wires/ucx_memory.h"
@@ -64,6 +65,7 @@ int MPIDI_HWMC_mpi_finalize_hook(void)
     hwmc_job_sessions_close();
     hwmc_auth_secret_close();
     hwmc_job_probe_close();
+    hwmc_job_addresses_forget();
     mpi_errno = MPIDI_UCX_mpi_finalize_hook();
     MPIR_ERR_CHECK(mpi_errno);
     hwmc_memory_finalize();

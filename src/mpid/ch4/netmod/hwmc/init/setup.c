@@ -20,6 +20,7 @@
 #include "../base/counters.h"
 #include "../wires/fabrics.h"
 #include "../wait/helper.h"
+#include "../wires/addresses.h"
 #include "../wires/probe.h"
 #include "../wires/lanes.h"
 #include "../wires/sessions.h"
@@ -56,8 +57,8 @@ enum site_from { SITE_NAMED, SITE_BY_SUBNET, SITE_ONE };
 static void show_rails(const struct hwmc_job_rails *rails, const struct hwmc_wires_cfg *cfg)
 {
     for (int i = 0; i < rails->num_job; i++)
-        if (rails->cast_at[i] >= 0)
-            hwmc_export_note_rail((uint32_t) i, &rails->mine[rails->cast_at[i]],
+        if (rails->port_at[i] >= 0)
+            hwmc_export_note_rail((uint32_t) i, &rails->mine[rails->port_at[i]],
                                   cfg->fabrics[i] ? cfg->fabrics[i]->ops->name : "");
 }
 
@@ -285,15 +286,21 @@ fn_fail:
 
 static int open_probe(struct setup *s)
 {
+    int mpi_errno;
+
     hwmc_job_rails_leave_same(&s->rails, s->all.ends);
     hwmc_job_rails_tell(&s->rails);
-    return hwmc_job_probe_open(&s->rails, hwmc_lanes_need_sessions(), s->world, &s->cfg.probe);
+    mpi_errno = hwmc_job_addresses_tell(&s->rails, s->world);
+    if (mpi_errno == MPI_SUCCESS)
+        s->cfg.probe = hwmc_job_probe_open(&s->rails, hwmc_lanes_need_sessions());
+    return mpi_errno;
 }
 
 static void close_probe(struct setup *s)
 {
     (void) s;
     hwmc_job_probe_close();
+    hwmc_job_addresses_forget();
 }
 
 static int open_fabrics(struct setup *s)

@@ -15,10 +15,9 @@
 
 struct hwmc_lane_ucx_params {
     struct hwmc_lane_params lane;
-    uint32_t size;          /* processes of the job: peers are 0..size-1 */
-    const char *devices;    /* as UCX_NET_DEVICES; NULL: UCX's choice */
-    bool no_mates;          /* no peer runs on this host: shared memory would carry nothing */
-    const char *tcp_sndbuf; /* as UCX_TCP_SNDBUF, unless the user gives that; NULL: UCX's choice */
+    uint32_t size;       /* processes of the job: peers are 0..size-1 */
+    const char *devices; /* as UCX_NET_DEVICES; NULL: UCX's choice */
+    bool no_mates;       /* no peer runs on this host: shared memory would carry nothing */
 
     const char *tcp_families; /* as UCX_TCP_AF_PRIO, likewise */
 

@@ -141,8 +141,6 @@ static ucs_status_t open_context(struct hwmc_lane_ucx *l)
     /* Else a process that sends to a host that is gone stands still in connect(2), for two minutes.
      * */
     hwmc_ucx_option(config, "UCX_TCP_CONN_NB", "CONN_NB", "y");
-    if (l->params.tcp_sndbuf != NULL)
-        hwmc_ucx_option(config, "UCX_TCP_SNDBUF", "SNDBUF", l->params.tcp_sndbuf);
     if (l->params.tcp_families != NULL)
         hwmc_ucx_option(config, "UCX_TCP_AF_PRIO", "AF_PRIO", l->params.tcp_families);
     /* Its queues take 4 MiB of memory, and a look at each poll. */

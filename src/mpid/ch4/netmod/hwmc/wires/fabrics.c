@@ -74,10 +74,10 @@ static bool may_be(enum hwmc_set_fabric fabric)
 void hwmc_fabrics_try(struct hwmc_fabrics *f, const struct hwmc_job_rails *rails, int *can)
 {
     for (int i = 0; i < HWMC_RAILS_MAX; i++) {
-        can[i] = i >= rails->num_job || rails->cast_at[i] < 0;
+        can[i] = i >= rails->num_job || rails->port_at[i] < 0;
         if (can[i] || !may_be(HWMC_SET_FABRIC_VERBS))
             continue;
-        f->verbs[i] = try_verbs(f, &rails->mine[rails->cast_at[i]]);
+        f->verbs[i] = try_verbs(f, &rails->mine[rails->port_at[i]]);
         can[i] = f->verbs[i] != NULL;
     }
 }
@@ -183,9 +183,9 @@ int hwmc_fabrics_open(struct hwmc_fabrics *f, const struct hwmc_job_rails *rails
 
     for (int i = 0; i < rails->num_job; i++) {
         cfg->mbit[i] = (uint32_t) mbit[i];
-        if (rails->cast_at[i] < 0 || hwmc_rail_is_slow(cfg->mbit[i], fastest(mbit)))
+        if (rails->port_at[i] < 0 || hwmc_rail_is_slow(cfg->mbit[i], fastest(mbit)))
             continue;
-        cfg->fabrics[i] = choose(f, i, can[i] != 0, &rails->mine[rails->cast_at[i]]);
+        cfg->fabrics[i] = choose(f, i, can[i] != 0, &rails->mine[rails->port_at[i]]);
         if (cfg->fabrics[i]) {
             mpi_errno = wrap_fault(&cfg->fabrics[i]);
             MPIR_ERR_CHECK(mpi_errno);

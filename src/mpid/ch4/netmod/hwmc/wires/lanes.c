@@ -8,6 +8,7 @@
 #include "mpidimpl.h"
 #include "../base/global.h"
 #include "../base/counters.h"
+#include "addresses.h"
 #include "lanes.h"
 #include "rc.h"
 #include "sessions.h"
@@ -22,9 +23,6 @@
 
 #include <unistd.h>
 
-/* Of a connection over a rail: what waits in this host delays what its peers are to pass on. */
-#define RAIL_SNDBUF "64k"
-
 #define WIRE_NAME_MAX 32
 #define CONTROL 0 /* number of the lane for control and repair, of those that are the engine's */
 
@@ -33,20 +31,41 @@ struct wire {
     struct hwmc_lane_params to; /* who gets what comes: recv, lost, sent and ctx */
     bool sessions;              /* sessions do */
     int rail;                   /* the job's number, of a lane for trees; -1: of none */
+    int port;                   /* of own_rails.mine that it goes by; -1: of any */
+    unsigned before, lane;      /* ports in its subnet before that; its number there */
     char name[WIRE_NAME_MAX];
 };
 
 static struct hwmc_lane *control; /* the engine's; NULL: it has streams of sessions */
+static struct hwmc_job_rails own_rails;
 static struct wire control_wire, rail_wires[HWMC_RAILS_MAX][HWMC_RAIL_LANES_MAX];
+
+static void write_name(const struct wire *w, const struct hwmc_addr *addr, char name[WIRE_NAME_MAX])
+{
+    snprintf(name, WIRE_NAME_MAX, "%" PRIx64 "-%u-%u",
+             hwmc_addr_subnet_id(addr, own_rails.mine[w->port].prefix), w->before, w->lane);
+}
+
+/* The peer's name of the wire, that of a port in its own subnet. */
+static void name_at(const struct wire *w, uint32_t peer, char name[WIRE_NAME_MAX])
+{
+    const uint32_t host = (uint32_t) hwmc_host_of(peer);
+
+    memcpy(name, w->name, WIRE_NAME_MAX);
+    for (int i = 0; w->port >= 0 && i < own_rails.num_job; i++)
+        if (own_rails.port_at[i] == w->port && hwmc_job_addresses_far(host) >> i & 1)
+            write_name(w, &hwmc_job_addresses()[host][i], name);
+}
 
 /* For the lane: where the peer is. */
 static int address_of(void *ctx, uint32_t peer, void *addr, size_t *len)
 {
-    const struct wire *w = ctx;
+    char name[WIRE_NAME_MAX];
 
     if (hwmc_is_helper)
         return HWMC_AGAIN;
-    *len = hwmc_peers_address(peer, w->name, addr, *len);
+    name_at(ctx, peer, name);
+    *len = hwmc_peers_address(peer, name, addr, *len);
     return *len > 0 ? HWMC_OK : HWMC_ERR_PEER;
 }
 
@@ -96,7 +115,6 @@ static struct hwmc_lane *open_lane(struct wire *w, const char *devices, enum hwm
         .size = (uint32_t) MPIR_Process.size,
         .devices = devices,
         .no_mates = !hwmc_host_is_shared(),
-        .tcp_sndbuf = devices ? RAIL_SNDBUF : NULL,
         .tcp_families = family == HWMC_IPV6 ? "inet6,inet" : NULL,
         .survives = survives,
     };
@@ -127,15 +145,16 @@ static void name_devices(const struct hwmc_rail *rail, char *devices, size_t roo
 #endif
 }
 
-static void name_wire(struct wire *w, const struct hwmc_job_rails *rails, int at, int lane)
+static void name_wire(struct wire *w, int port, int lane)
 {
-    const struct hwmc_rail *rail = &rails->mine[at];
-    unsigned before = 0;
+    const struct hwmc_rail *rail = &own_rails.mine[port];
 
-    for (int i = 0; i < at; i++)
-        before += hwmc_rail_meets(&rails->mine[i], rail);
-    snprintf(w->name, sizeof(w->name), "%" PRIx64 "-%u-%d",
-             hwmc_addr_subnet_id(&rail->addr, rail->prefix), before, lane);
+    w->port = port;
+    w->lane = (unsigned) lane;
+    w->before = 0;
+    for (int i = 0; i < port; i++)
+        w->before += hwmc_rail_meets(&own_rails.mine[i], rail);
+    write_name(w, &rail->addr, w->name);
 }
 
 bool hwmc_lanes_need_sessions(void)
@@ -183,7 +202,7 @@ static void open_rail(struct hwmc_lanes *lanes, struct hwmc_engine *engine,
 
         w->to = to_engine(engine);
         w->rail = -1;
-        name_wire(w, rails, at, i);
+        name_wire(w, at, i);
         lanes->by_rail[at][i] = open_lane(w, devices, family, &err);
         if (!lanes->by_rail[at][i])
             break;
@@ -194,7 +213,8 @@ void hwmc_lanes_open(struct hwmc_lanes *lanes, struct hwmc_engine *engine,
                      const struct hwmc_job_rails *rails)
 {
     *lanes = (struct hwmc_lanes){0};
-    control_wire = (struct wire){.to = to_engine(engine), .rail = -1, .name = "c"};
+    own_rails = *rails;
+    control_wire = (struct wire){.to = to_engine(engine), .rail = -1, .port = -1, .name = "c"};
     lanes->control = open_lane(&control_wire, NULL, rails->family, &lanes->err);
     if (lanes->control && (rails->num * rail_lanes() > 1 || hwmc_lanes_need_sessions()))
         for (int i = 0; i < rails->num; i++)
@@ -294,8 +314,10 @@ fn_fail:
 
 void hwmc_lanes_match(const struct hwmc_lanes *lanes, const struct hwmc_job_rails *rails, int *have)
 {
+    own_rails = *rails;
     for (int i = 0; i < HWMC_RAILS_MAX; i++)
-        have[i] = i < rails->num_job && rails->at[i] >= 0 ? num_of(lanes, rails->at[i]) : 0;
+        have[i] =
+            i < rails->num_job && rails->port_at[i] >= 0 ? num_of(lanes, rails->port_at[i]) : 0;
 }
 
 /* Takes the lane from its slot, under a number that it has on all processes. NULL: no memory. */
@@ -318,9 +340,9 @@ static bool give_nth(struct hwmc_lanes *lanes, const struct hwmc_job_rails *rail
         if (n < all_have[i]) {
             if (n == 0)
                 cfg->lane_rail[cfg->num_rails++] = (uint8_t) i;
-            rail_wires[rails->at[i]][n].rail = i;
+            rail_wires[rails->port_at[i]][n].rail = i;
             cfg->lanes[cfg->num_far_lanes] =
-                take(&lanes->by_rail[rails->at[i]][n], &rail_wires[rails->at[i]][n],
+                take(&lanes->by_rail[rails->port_at[i]][n], &rail_wires[rails->port_at[i]][n],
                      CONTROL + 1 + cfg->num_far_lanes);
             if (!cfg->lanes[cfg->num_far_lanes])
                 return false;
@@ -358,9 +380,9 @@ uint32_t hwmc_lanes_control(const struct hwmc_job_rails *rails)
     char devices[512], *rest, *one;
 
     for (int i = 0; control && i < rails->num_job; i++) {
-        if (rails->cast_at[i] < 0)
+        if (rails->port_at[i] < 0)
             continue;
-        name_devices(&rails->mine[rails->cast_at[i]], devices, sizeof(devices));
+        name_devices(&rails->mine[rails->port_at[i]], devices, sizeof(devices));
         for (one = strtok_r(devices, ",", &rest); one; one = strtok_r(NULL, ",", &rest))
             if (hwmc_lane_ucx_is_by(control, one))
                 by |= 1u << i;

@@ -10,11 +10,9 @@
 
 #include "rails.h"
 
-/* When the rails are matched, and `any` is known: as in struct hwmc_probe. Asks another host,
- * so that silence comes to mean something. *probe is NULL where nothing can be asked. Collective
- * over `world`, which is MPI_COMM_WORLD. */
-int hwmc_job_probe_open(const struct hwmc_job_rails *rails, bool any, MPIR_Comm *world,
-                        struct hwmc_probe **probe);
+/* When all hosts' addresses are known (addresses.h), and `any` is: as in struct hwmc_probe. Asks
+ * another host, so that silence comes to mean something. NULL where nothing can be asked. */
+struct hwmc_probe *hwmc_job_probe_open(const struct hwmc_job_rails *rails, bool any);
 
 /* When messages have gone between hosts since: which hosts have answered. Collective. */
 int hwmc_job_probe_tried(MPIR_Comm *world);

@@ -87,20 +87,20 @@ void hwmc_job_rails_write(const struct hwmc_job_rails *rails, char *text)
 void hwmc_job_rails_match(struct hwmc_job_rails *rails, const char *text, int *mbit)
 {
     rails->num_job = MPL_MAX(hwmc_match_read(text, rails->mine, rails->num, rails->at), 0);
-    memcpy(rails->cast_at, rails->at, sizeof(rails->at));
+    memcpy(rails->port_at, rails->at, sizeof(rails->at));
     rails->elsewhere =
-        hwmc_match_elsewhere(rails->mine, rails->num, rails->cast_at, rails->num_job);
+        hwmc_match_elsewhere(rails->mine, rails->num, rails->port_at, rails->num_job);
     for (int i = 0; i < (int) HWMC_RAIL_BITS; i++)
-        mbit[i] = i < rails->num_job && rails->cast_at[i] >= 0
-                      ? (int) rails->mine[rails->cast_at[i]].mbit
+        mbit[i] = i < rails->num_job && rails->port_at[i] >= 0
+                      ? (int) rails->mine[rails->port_at[i]].mbit
                       : INT_MAX;
 }
 
 uint64_t hwmc_job_rails_elsewhere(const struct hwmc_job_rails *rails)
 {
     for (int i = 0; rails->elsewhere && i < rails->num_job; i++)
-        if (rails->cast_at[i] != rails->at[i]) {
-            const struct hwmc_rail *r = &rails->mine[rails->cast_at[i]];
+        if (rails->port_at[i] != rails->at[i]) {
+            const struct hwmc_rail *r = &rails->mine[rails->port_at[i]];
 
             return hwmc_addr_subnet_id(&r->addr, r->prefix);
         }
@@ -133,11 +133,11 @@ void hwmc_job_rails_show_ends(const struct hwmc_job_rails *rails, struct hwmc_jo
     for (int i = 0; i < (int) HWMC_RAIL_BITS; i++) {
         int addr;
 
-        if (i >= rails->num_job || rails->cast_at[i] < 0) {
+        if (i >= rails->num_job || rails->port_at[i] < 0) {
             ends[i] = (struct hwmc_job_rails_ends){INT_MAX, INT_MAX, INT_MAX, INT_MAX};
             continue;
         }
-        addr = name_of_addr(&rails->mine[rails->cast_at[i]].addr);
+        addr = name_of_addr(&rails->mine[rails->port_at[i]].addr);
         ends[i] = (struct hwmc_job_rails_ends){addr, ~addr, host, ~host};
     }
 }
@@ -146,7 +146,7 @@ void hwmc_job_rails_leave_same(struct hwmc_job_rails *rails, const struct hwmc_j
 {
     for (int i = 0; i < rails->num_job; i++)
         if (ends[i].least_addr == ~ends[i].most_addr && ends[i].least_host != ~ends[i].most_host) {
-            rails->at[i] = rails->cast_at[i] = -1;
+            rails->at[i] = rails->port_at[i] = -1;
             rails->same |= 1u << i;
             hwmc_counters.setup->rails_same++;
         }
@@ -161,10 +161,10 @@ static void find_distances(int *distance)
     if (near < 0)
         hwmc_rail_locate(matched.mine, matched.num);
     for (int i = 0; i < (int) HWMC_RAIL_BITS; i++) {
-        if (i >= matched.num_job || matched.cast_at[i] < 0)
+        if (i >= matched.num_job || matched.port_at[i] < 0)
             distance[i] = -1;
         else if (near < 0)
-            distance[i] = matched.mine[matched.cast_at[i]].distance;
+            distance[i] = matched.mine[matched.port_at[i]].distance;
         else
             distance[i] = i == near ? 10 : 20;
     }

@@ -15,7 +15,7 @@ struct hwmc_job_rails {
     struct hwmc_rail mine[HWMC_RAILS_MAX]; /* in this host's order */
     int num;
     int at[HWMC_RAILS_MAX];      /* by the job's number: index in `mine`, or -1 */
-    int cast_at[HWMC_RAILS_MAX]; /* the same for multicast: it may be a port in another subnet */
+    int port_at[HWMC_RAILS_MAX]; /* the same, or a port in another subnet that serves for it */
     bool elsewhere;              /* it is one */
     int num_job;
     enum hwmc_family family; /* of ports that have both: the same on all processes */

@@ -84,7 +84,7 @@ static bool share(struct shared *s, struct hwmc_lanes *lanes, const struct hwmc_
     }
     s->rc = n;
     for (uint32_t i = 0; i < s->num; i++, n++) {
-        s->lanes[n] = hwmc_lanes_take(lanes, s->rail[i] < 0 ? -1 : rails->at[s->rail[i]],
+        s->lanes[n] = hwmc_lanes_take(lanes, s->rail[i] < 0 ? -1 : rails->port_at[s->rail[i]],
                                       hwmc_sessions_port(sessions, n));
         if (!s->lanes[n])
             return false;

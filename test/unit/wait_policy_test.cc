@@ -144,6 +144,23 @@ TEST(WaitPolicy, YieldsThatFindNobodyForLongMakeItAloneAgain)
     EXPECT_EQ(n, HWMC_WAIT_REGAINED) << "those before do not count";
 }
 
+// Two ranks that wait for others yield to each other at once. What such a yield takes here is
+// measured: 1.58 us, where one that finds nobody takes 0.21.
+TEST(WaitPolicy, WhoYieldsAtOnceIsSomebody)
+{
+    Wait w(false);
+
+    w.yield_ns = 211;
+    for (int i = 0; i < 40; i++)
+        w.step({.ns = UINT64_MAX, .yields = UINT32_MAX});
+    for (int i = 0; i < 4000; i++) {
+        w.yield_ns = i % 8 == 0 ? 211 : 1450 + (uint64_t) i % 200;
+        w.step({.ns = UINT64_MAX, .yields = UINT32_MAX});
+        ASSERT_FALSE(hwmc_wait_is_alone(&w.policy)) << i;
+    }
+    EXPECT_EQ(211u, w.policy.empty_yield_ns);
+}
+
 TEST(WaitPolicy, WhatIsCheapIsMeasured)
 {
     Wait w(false);
@@ -155,7 +172,7 @@ TEST(WaitPolicy, WhatIsCheapIsMeasured)
     w.yield_ns = 3000;
     for (int i = 0; i < 200; i++)
         w.step();
-    EXPECT_TRUE(hwmc_wait_is_alone(&w.policy)) << "within four times of that";
+    EXPECT_TRUE(hwmc_wait_is_alone(&w.policy)) << "within three times of that";
 }
 
 TEST(WaitPolicy, SharedAWaitSleepsAtItsLimits)

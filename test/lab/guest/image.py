@@ -29,7 +29,7 @@ BUSYBOX = pathlib.Path("/bin/busybox")
 # With what they depend on. rdma_rxe asks for crc32 by the name of an algorithm, which modules.dep
 # does not know.
 MODULES = ("virtio_pci 9pnet_virtio 9p veth sch_netem ib_umad rdma_ucm crc32_generic crc32_pclmul "
-           "rdma_rxe").split()
+           "rdma_rxe bonding 8021q").split()
 
 
 class Unavailable(Exception):

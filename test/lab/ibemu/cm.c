@@ -187,11 +187,27 @@ static const struct em_port *port_of(struct em_hca *hca, uint32_t addr, bool sub
     return NULL;
 }
 
+/* By an IPv6 address of the link, whose scope names the interface. */
+static int bind_to_link(struct rdma_cm_id *id, const struct sockaddr_in6 *addr)
+{
+    struct em_hca *hca = em_device_hca();
+
+    for (int num = 1; num <= hca->num_ports; num++) {
+        const struct em_port *port = em_hca_port(hca, num);
+
+        if (IN6_IS_ADDR_LINKLOCAL(&addr->sin6_addr) && port->owner == addr->sin6_scope_id)
+            return bind_to_port(id, port);
+    }
+    return fail(ENODEV);
+}
+
 int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
 {
     const struct sockaddr_in *in = (const struct sockaddr_in *) addr;
     const struct em_port *port;
 
+    if (addr->sa_family == AF_INET6)
+        return bind_to_link(id, (const struct sockaddr_in6 *) addr);
     if (addr->sa_family != AF_INET)
         return fail(EAFNOSUPPORT);
     id->route.addr.src_sin = *in;

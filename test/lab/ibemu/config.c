@@ -59,16 +59,33 @@ static int add_port(struct em_config *c, const char *name, uint32_t addr)
     port = &c->ports[c->num_ports];
     *port = (struct em_port){.num = ++c->num_ports, .addr = addr};
     memcpy(port->name, name, strlen(name));
-    port->ifindex = if_nametoindex(name);
+    port->ifindex = port->owner = if_nametoindex(name);
     return port->ifindex == 0 ? ENODEV : 0;
 }
 
-/* NAME or NAME=ADDRESS. */
+/* OWNER@NAME: programs know the port by another interface than the one that its packets go by, as
+ * by one without an IPv4 address. */
+static int add_owned(struct em_config *c, const struct ifaddrs *all, const char *owner,
+                     const char *name)
+{
+    const unsigned index = if_nametoindex(owner);
+    const int e = index == 0 ? ENODEV : add_port(c, name, address_of(all, name));
+
+    if (e == 0)
+        c->ports[c->num_ports - 1].owner = index;
+    return e;
+}
+
+/* NAME, NAME=ADDRESS or OWNER@NAME. */
 static int add_named(struct em_config *c, const struct ifaddrs *all, char *word)
 {
-    char *address = strchr(word, '=');
+    char *address = strchr(word, '='), *name = strchr(word, '@');
     struct in_addr a;
 
+    if (name != NULL) {
+        *name++ = '\0';
+        return add_owned(c, all, word, name);
+    }
     if (address == NULL)
         return add_port(c, word, address_of(all, word));
     *address++ = '\0';

@@ -41,9 +41,10 @@ struct em_port {
     int num;             /* 1..EM_PORTS_MAX */
     char name[IFNAMSIZ]; /* of the interface */
     unsigned ifindex;
-    uint32_t addr; /* host byte order */
-    uint8_t lmc;   /* 0..EM_LMC_MAX */
-    uint16_t lid;  /* the first of 1 << lmc */
+    unsigned owner; /* index of the interface that programs know the port by: this one or another */
+    uint32_t addr;  /* host byte order */
+    uint8_t lmc;    /* 0..EM_LMC_MAX */
+    uint16_t lid;   /* the first of 1 << lmc */
     union ibv_gid gid;
     enum ibv_mtu mtu; /* active */
     bool up;          /* false: nothing is sent or received */

@@ -33,6 +33,11 @@ uint32_t hwmc_leader_group_at(const struct hwmc_comm *c, uint32_t which, uint32_
     return hwmc_leaders_at(&c->leaders, which, host);
 }
 
+uint32_t hwmc_leader_group_members(const MPIR_Comm *comm, const struct hwmc_comm *c)
+{
+    return c->by_hosts ? c->leaders.hosts : (uint32_t) comm->local_size;
+}
+
 bool hwmc_leader_group_has(const struct hwmc_comm *c, uint32_t which, uint32_t rank)
 {
     return !c->by_hosts || hwmc_leader_group_at(c, which, c->leaders.host_of[rank]) == rank;
@@ -42,7 +47,7 @@ bool hwmc_leader_group_has(const struct hwmc_comm *c, uint32_t which, uint32_t r
  * by. */
 static void find_size(MPIR_Comm *comm, const struct hwmc_comm *c, struct hwmc_group_cfg *cfg)
 {
-    cfg->size = c->by_hosts ? c->leaders.hosts : (uint32_t) comm->local_size;
+    cfg->size = hwmc_leader_group_members(comm, c);
     cfg->rank = c->by_hosts ? c->leaders.host_of[comm->rank] : (uint32_t) comm->rank;
 }
 

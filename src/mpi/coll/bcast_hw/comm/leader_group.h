@@ -110,6 +110,9 @@ struct hwmc_outcome {
     struct hwmc_shape shape;
 };
 
+/* How many members each leader group has. */
+uint32_t hwmc_leader_group_members(const MPIR_Comm *comm, const struct hwmc_comm *c);
+
 /* Whether rank `rank` of the communicator is in leader group `which`. */
 bool hwmc_leader_group_has(const struct hwmc_comm *c, uint32_t which, uint32_t rank);
 

@@ -40,7 +40,8 @@ static struct hwmc_trials_entry *add_entry(struct hwmc_trials *t, struct hwmc_tr
 /* What ranks take to agree on how long a block took: an allreduce of a number. */
 static uint64_t agreement_ns(const MPIR_Comm *comm, const struct hwmc_comm *c)
 {
-    const uint32_t ranks = (uint32_t) comm->local_size, members = c->by_hosts ? c->hosts : ranks;
+    const uint32_t ranks = (uint32_t) comm->local_size,
+                   members = hwmc_leader_group_members(comm, c);
     const struct hwmc_coll_case agreement = {
         .coll = HWMC_COLL_ALLREDUCE,
         .commutative = true,

@@ -85,7 +85,7 @@ static inline struct hwmc_shm_host *hwmc_spread_host(const struct hwmc_spread *s
 /* How many take part between hosts. */
 static inline uint32_t hwmc_spread_members(const struct hwmc_spread *s)
 {
-    return s->c->by_hosts ? s->c->leaders.hosts : (uint32_t) s->comm->local_size;
+    return hwmc_leader_group_members(s->comm, s->c);
 }
 
 /* The member of the leader group that stands for `rank`. */

@@ -3,8 +3,9 @@
  * Copyright (C) the hwmc contributors
  *
  * match: the rails of a job. One process names its rails by their subnets, in its order. On each
- * host the rail of a number is the port in that subnet. A host without such a port does without
- * that rail, but for multicast: there hosts of another subnet have the rail among themselves.
+ * host the rail of a number is the port in that subnet. A host without such a port has one in
+ * another subnet for it, if any is left: multicast goes among the hosts of that subnet then, and
+ * lanes over the router that joins both.
  */
 #ifndef HWMC_NETMOD_RAIL_MATCH_H_INCLUDED
 #define HWMC_NETMOD_RAIL_MATCH_H_INCLUDED

@@ -17,9 +17,9 @@ constexpr hwmc_wait_limits USUAL = {.ns = MS, .yields = UINT32_MAX};
 // A wait in which polls take 100 ns, and a yield as long as `yield_ns` says.
 class Wait {
   public:
-    explicit Wait(bool alone, bool rationed = false)
+    explicit Wait(bool alone, bool rationed = false, uint32_t sharers = 1)
     {
-        hwmc_wait_policy_init(&policy, alone, rationed);
+        hwmc_wait_policy_init(&policy, alone, rationed, sharers);
     }
 
     // One poll that finds nothing, and what comes after it.
@@ -199,6 +199,23 @@ TEST(WaitPolicy, WhoSharesWithOneWhoComputesSleepsAtOnce)
         EXPECT_EQ(w.step(), HWMC_WAIT_SLEEP) << i;
     w.wait = {};
     EXPECT_EQ(w.step(), HWMC_WAIT_YIELD) << "sees whether he still does";
+}
+
+// 32 ranks for each processor that each sleep and wake others: a yield returns after two
+// milliseconds, and nobody computes.
+TEST(WaitPolicy, ManyWhoShareAreNotOneWhoComputes)
+{
+    Wait few(false), many(false, false, 32);
+    const hwmc_wait_limits limits = {.ns = UINT64_MAX, .yields = UINT32_MAX};
+
+    few.yield_ns = many.yield_ns = 2 * MS;
+    few.step(limits);
+    EXPECT_EQ(HWMC_WAIT_SLEEP, few.step(limits));
+    for (int i = 0; i < 200; i++)
+        ASSERT_EQ(HWMC_WAIT_YIELD, many.step(limits));
+    many.yield_ns = 20 * MS;
+    many.step(limits);
+    EXPECT_EQ(HWMC_WAIT_SLEEP, many.step(limits));
 }
 
 TEST(WaitPolicy, WhoCannotSleepSeesThatNobodyComputesAnyMore)

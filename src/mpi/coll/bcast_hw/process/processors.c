@@ -23,6 +23,7 @@
 
 static struct {
     bool alone, rationed; /* presumed */
+    uint32_t sharers;     /* processes of the job for each processor */
 } host;
 static const struct hwmc_waiter *waiter;
 
@@ -31,7 +32,7 @@ struct hwmc_wait_policy *hwmc_processor_wait_policy(void)
     static __thread struct hwmc_wait_policy policy __attribute__((tls_model("initial-exec")));
 
     if (unlikely(policy.late_ns == 0))
-        hwmc_wait_policy_init(&policy, host.alone, host.rationed);
+        hwmc_wait_policy_init(&policy, host.alone, host.rationed, MPL_MAX(host.sharers, 1));
     return &policy;
 }
 
@@ -81,7 +82,8 @@ void hwmc_presume_processors(void)
 
     host.rationed = quota > 0 && mates * 1000 > quota;
     host.alone = !host.rationed && own > 0 && (mates <= own || (own < all && mates * own <= all));
-    hwmc_wait_policy_init(policy, host.alone, host.rationed);
+    host.sharers = host.alone || own == 0 ? 1 : (uint32_t) ((mates + own - 1) / own);
+    hwmc_wait_policy_init(policy, host.alone, host.rationed, host.sharers);
 }
 
 static void (*find_distances)(int *distance);

@@ -21,14 +21,22 @@
 #define FOUND_TIMES 3u
 #define FOUND_MIN_NS 600u
 
-/* Somebody computes, as he was given a whole turn: verdicts that count on it. */
+/* Somebody computes, as he was given a whole turn: who yields was away for longer than all others
+ * of the program take that share the processor, one after the other. One that sleeps and wakes
+ * others, as all do once somebody computes, takes up to 60 us; a bound that they exceed by that
+ * keeps them at it. */
+#define TURN_NS UINT64_C(1000000)
+#define TURN_EACH_NS UINT64_C(250000)
+
+/* Verdicts that count on it. */
 #define COMPUTES_SLEEPS 64u
 
 #define RATIONED_YIELDS 8u
 
-void hwmc_wait_policy_init(struct hwmc_wait_policy *p, bool alone, bool rationed)
+void hwmc_wait_policy_init(struct hwmc_wait_policy *p, bool alone, bool rationed, uint32_t sharers)
 {
     *p = (struct hwmc_wait_policy){
+        .turn_ns = TURN_NS + (sharers - 1) * TURN_EACH_NS,
         .regained = alone ? HWMC_WAIT_REGAINED : 0,
         .empty_yield_ns = YIELD_START_NS,
         .late_ns = LATE_START_NS,
@@ -97,7 +105,7 @@ void hwmc_wait_yielded(struct hwmc_wait_policy *p, struct hwmc_wait *w, uint64_t
             ns < p->empty_yield_ns ? ns : p->empty_yield_ns + (ns - p->empty_yield_ns + 63) / 64;
         p->regained += p->regained < HWMC_WAIT_REGAINED;
     }
-    p->computes = ns >= HWMC_WAIT_TURN_NS ? COMPUTES_SLEEPS : p->computes - (p->computes > 0);
+    p->computes = ns >= p->turn_ns ? COMPUTES_SLEEPS : p->computes - (p->computes > 0);
 }
 
 void hwmc_wait_slept(struct hwmc_wait_policy *p, struct hwmc_wait *w, uint64_t until,

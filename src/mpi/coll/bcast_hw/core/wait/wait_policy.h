@@ -53,6 +53,7 @@ struct hwmc_wait_policy {
         computes; /* verdicts until it is seen again whether somebody computes; 0: nobody does */
     uint64_t empty_yield_ns; /* of a yield that finds nobody; the least of late */
     uint64_t late_ns;        /* how late a sleep ends; a moving average */
+    uint64_t turn_ns;        /* who is without a processor for so long has met one who computes */
     bool rationed;           /* processors are */
     bool polite;             /* the user wants SHARED in any case */
 };
@@ -71,8 +72,9 @@ struct hwmc_wait_limits {
     uint32_t yields;
 };
 
-/* `alone`: whether the thread is presumed to have a processor to itself. */
-void hwmc_wait_policy_init(struct hwmc_wait_policy *p, bool alone, bool rationed);
+/* `alone`: whether the thread is presumed to have a processor to itself. `sharers`: threads of the
+ * program for each processor, 1 or more. */
+void hwmc_wait_policy_init(struct hwmc_wait_policy *p, bool alone, bool rationed, uint32_t sharers);
 
 static inline bool hwmc_wait_is_alone(const struct hwmc_wait_policy *p)
 {
@@ -87,9 +89,8 @@ enum hwmc_wait_verdict hwmc_wait_next(const struct hwmc_wait_policy *p, struct h
 /* The same for a thread that tests in a loop: POLL or YIELD. */
 enum hwmc_wait_verdict hwmc_wait_tested(struct hwmc_wait_policy *p);
 
-/* In the middle of a wait the thread was without its processor for HWMC_WAIT_TURN_NS or more:
- * somebody computes. */
-#define HWMC_WAIT_TURN_NS UINT64_C(1000000)
+/* In the middle of a wait the thread was without its processor for p->turn_ns or more: somebody
+ * computes. */
 void hwmc_wait_lost_turn(struct hwmc_wait_policy *p);
 
 /* It yielded from `before` to `after`. */

@@ -54,6 +54,7 @@
 #define QUIET_POLLS 16 /* of which one looks where hardly anything comes */
 #define LOOK_START_NS 500u
 #define ENGINE_POLLS_MAX 4096u
+#define ENGINE_LOOKS_NS UINT64_C(1000000) /* a first poll leaves the engine out for so long */
 
 /* The wait of a thread, and what it has measured. */
 struct wait {
@@ -214,7 +215,7 @@ static void find_lost_turn(const struct wait *w, uint64_t now)
 {
     const uint64_t since = is_alone() ? w->left : w->entered;
 
-    if (now - since >= HWMC_WAIT_TURN_NS && w->policy.since != 0 &&
+    if (now - since >= policy()->turn_ns && w->policy.since != 0 &&
         w->finished == hwmc_finished() && hwmc_processor_was_taken())
         hwmc_wait_lost_turn(policy());
 }
@@ -381,8 +382,7 @@ static void note_engine_turn(struct engine_turn *t, uint64_t begin)
  * the engine has been looked at not long ago. */
 static bool may_rest(const struct MPIDI_HWMC_poll *p, const struct wait *w)
 {
-    const bool follows =
-        w->waits || (p->timed && w->entered - w->engine_looked < HWMC_WAIT_TURN_NS);
+    const bool follows = w->waits || (p->timed && w->entered - w->engine_looked < ENGINE_LOOKS_NS);
 
     return follows && !(w->woken & HWMC_CAME_ENGINE) && p->eager == 0 && !hwmc_global.sessions &&
            !hwmc_by_lanes() && hwmc_queues_pending() == 0;

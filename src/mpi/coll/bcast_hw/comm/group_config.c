@@ -16,7 +16,8 @@
 #define CHANNELS_ONLY 4u
 #define CHANNELS_ONLY_MEMORY (64 << 10)
 
-/* What a site's first member passes on: a piece is multicast there once it has all come. */
+/* A site's relay multicasts a piece once all of it has come. In shorter pieces, so many for one,
+ * the beginning of a message goes on sooner. */
 #define SITE_PIECES 4u
 
 static uint32_t clamp(int value, uint32_t low, uint32_t high)

@@ -183,8 +183,8 @@ static bool starves(const struct hwmc_net_stage *net)
     return net->state == HWMC_NET_OVER || hwmc_net_stage_starves(net);
 }
 
-/* What it waits for now. A root that has sent all it has waits for its host, and a relay for the
- * other stage. */
+/* What it waits for now. A root waits for its host once it has sent all it has. A relay waits for
+ * the other stage then. */
 static void show(struct hwmc_bcast *b)
 {
     const struct hwmc_net_stage *net = NULL;

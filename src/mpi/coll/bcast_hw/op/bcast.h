@@ -37,9 +37,9 @@ struct hwmc_bcast_cfg {
     bool is_root;
     struct hwmc_net_cfg net;   /* group NULL: no part in the network's; its buffer is filled in */
     struct hwmc_net_cfg relay; /* group NULL: there is none; is_root, and its buffer likewise */
-    struct hwmc_group
-        *all; /* of those that take part in the network, if these are not in one group:
-                             * fails with each of theirs; else NULL */
+    /* NULL, or, where those that take part in the network are not in one group, that of all of
+     * them: it fails with each of theirs. */
+    struct hwmc_group *all;
     struct hwmc_host_cfg host; /* group NULL: each gets it by itself */
 };
 

@@ -74,6 +74,15 @@ int hwmc_host_of(uint32_t world_rank)
     return map ? map[world_rank] : MPIR_Process.node_map[world_rank];
 }
 
+int hwmc_num_hosts(void)
+{
+    int num = 0;
+
+    for (int i = 0; i < MPIR_Process.size; i++)
+        num = MPL_MAX(num, hwmc_host_of((uint32_t) i) + 1);
+    return num;
+}
+
 bool hwmc_same_host(uint32_t world_rank)
 {
     return hwmc_host_of(world_rank) == hwmc_host_of((uint32_t) MPIR_Process.rank);

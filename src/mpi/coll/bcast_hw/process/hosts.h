@@ -32,6 +32,9 @@ bool hwmc_world_rank(MPIR_Comm *comm, int rank, uint32_t *world);
  * that of processes. */
 int hwmc_host_of(uint32_t world_rank);
 
+/* One more than the highest of these numbers. */
+int hwmc_num_hosts(void);
+
 /* That process of MPI_COMM_WORLD runs on this host. */
 bool hwmc_same_host(uint32_t world_rank);
 

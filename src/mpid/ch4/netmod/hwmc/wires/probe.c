@@ -34,15 +34,6 @@ static uint32_t host_of(int rank)
     return (uint32_t) hwmc_host_of((uint32_t) rank);
 }
 
-static uint32_t count_hosts(void)
-{
-    uint32_t num = 0;
-
-    for (int i = 0; i < MPIR_Process.size; i++)
-        num = MPL_MAX(num, host_of(i) + 1);
-    return num;
-}
-
 /* How many processes on this host come before this one. */
 static uint32_t place_on_host(void)
 {
@@ -95,7 +86,7 @@ static void open_knock(bool any)
 struct hwmc_probe *hwmc_job_probe_open(const struct hwmc_job_rails *rails, bool any)
 {
     own = *rails;
-    num_hosts = count_hosts();
+    num_hosts = (uint32_t) hwmc_num_hosts();
     if (num_hosts > 1)
         open_knock(any);
     return probe;

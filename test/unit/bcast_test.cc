@@ -160,7 +160,7 @@ class Sites : public Running {
     explicit Sites(const std::vector<uint32_t> &sizes)
         : Running(std::accumulate(sizes.begin(), sizes.end(), 0u)), sizes_(sizes)
     {
-        std::vector<uint32_t> relays[2];
+        std::vector<uint32_t> gateways[2];
 
         for (uint32_t s = 0, host = 0; s < sizes.size(); s++) {
             std::vector<uint32_t> members;
@@ -170,12 +170,12 @@ class Sites : public Running {
                 members.push_back(host++);
             }
             for (uint32_t which = 0; which < 2; which++)
-                relays[which].push_back(members[relay(s, which)]);
+                gateways[which].push_back(members[gateway(s, which)]);
             inside.push_back(sizes[s] > 1 ? group(members, false) : Groups{nullptr});
             first_.push_back(members[0]);
         }
         for (uint32_t which = 0; which < 2; which++)
-            between[which] = group(relays[which], true);
+            between[which] = group(gateways[which], true);
         all = group(first(net.hosts), true);
         net.passes = [this](uint32_t from, uint32_t to, const mem::Bytes &) {
             return site[from] == site[to] && random_() % 8 != 0;
@@ -191,7 +191,7 @@ class Sites : public Running {
                 EXPECT_EQ(HWMC_GROUP_ON, g->state);
     }
 
-    uint32_t relay(uint32_t s, uint32_t which) const
+    uint32_t gateway(uint32_t s, uint32_t which) const
     {
         return std::min(which, sizes_[s] - 1);
     }
@@ -206,7 +206,7 @@ class Sites : public Running {
         memory.clear();
         for (uint32_t h = 0; h < net.hosts; h++) {
             const uint32_t own = site[h], at = site[root];
-            const bool is_relay = place(h) == relay(own, which);
+            const bool is_gateway = place(h) == gateway(own, which);
             hwmc_bcast_cfg cfg = {};
             hwmc_net_cfg in = {}, out;
 
@@ -221,19 +221,19 @@ class Sites : public Running {
             in.pin_min = 300;
             out = in;
             in.group = inside[own][sizes_[own] > 1 ? place(h) : 0];
-            in.root = own == at ? place(root) : relay(own, which);
-            in.is_root = own == at ? h == root : is_relay;
+            in.root = own == at ? place(root) : gateway(own, which);
+            in.is_root = own == at ? h == root : is_gateway;
             in.from_host = own != at;
-            out.group = is_relay ? between[which][own] : nullptr;
+            out.group = is_gateway ? between[which][own] : nullptr;
             out.root = at;
             out.is_root = own == at;
-            out.from_host = place(root) != relay(at, which);
+            out.from_host = place(root) != gateway(at, which);
             out.along_trees = true;
             cfg.net = own == at ? in : out;
-            cfg.relay = own == at ? out : in;
+            cfg.gateway = own == at ? out : in;
             if (cfg.net.group == nullptr) {
-                cfg.net = cfg.relay;
-                cfg.relay.group = nullptr;
+                cfg.net = cfg.gateway;
+                cfg.gateway.group = nullptr;
             }
             ops.push_back(std::make_unique<hwmc_bcast>());
             hwmc_bcast_begin(ops.back().get(), &cfg);
@@ -344,7 +344,7 @@ TEST(Bcast, AStageThatFailsEndsTheOther)
             }
 }
 
-TEST(BcastOfSites, FromEachHostByEachRelay)
+TEST(BcastOfSites, FromEachHostByEachGateway)
 {
     Sites job({3, 1, 2});
     uint32_t seed = 0;
@@ -363,9 +363,9 @@ TEST(BcastOfSites, FromEachHostByEachRelay)
     EXPECT_FALSE(job.between[0][0]->casts);
 }
 
-// A relay gives on what has come while the rest is on its way: by trees to another site, and by
+// A gateway gives on what has come while the rest is on its way: by trees to another site, and by
 // multicast there.
-TEST(BcastOfSites, ARelaySendsTheBeginningBeforeTheEndHasCome)
+TEST(BcastOfSites, AGatewaySendsTheBeginningBeforeTheEndHasCome)
 {
     Sites job({2, 2});
     const mem::Bytes data = pattern(2600, 1);
@@ -405,7 +405,7 @@ TEST(BcastOfSites, AHostThatIsGoneEndsItAtAllSites)
                 EXPECT_TRUE(job.ops[h]->stage.over) << gone << " " << after << " " << h;
                 EXPECT_TRUE(job.ops[h]->stage.err == HWMC_ERR_PEER || *job.memory[h] == data);
                 EXPECT_EQ(HWMC_GROUP_BROKEN, job.all[h]->state);
-                EXPECT_FALSE(job.ops[h]->net.pinned || job.ops[h]->relay.pinned);
+                EXPECT_FALSE(job.ops[h]->net.pinned || job.ops[h]->gateway.pinned);
                 if (job.ops[h]->stage.err == HWMC_OK)
                     continue;
                 const hwmc_group *broken = job.ops[h]->stage.group;

@@ -16,7 +16,7 @@
 #define CHANNELS_ONLY 4u
 #define CHANNELS_ONLY_MEMORY (64 << 10)
 
-/* A site's relay multicasts a piece once all of it has come. In shorter pieces, so many for one,
+/* A site's gateway multicasts a piece once all of it has come. In shorter pieces, so many for one,
  * the beginning of a message goes on sooner. */
 #define SITE_PIECES 4u
 

@@ -15,7 +15,7 @@
 #define NO_MATTER INT_MAX /* it takes no part, or its site has trees */
 #define FAILED 0          /* set-up of one of its groups has failed */
 
-#define INSIDE HWMC_SITE_RELAYS /* the part that is no part between sites */
+#define INSIDE HWMC_SITE_GATEWAYS /* the part that is no part between sites */
 
 /* One of the groups, as a part of the leader group's. */
 struct part {
@@ -29,7 +29,7 @@ bool hwmc_site_groups_wanted(const struct hwmc_shape *shape)
     return shape->frag_bytes == 0 && shape->sites > 1 && shape->sites < shape->ranks;
 }
 
-uint32_t hwmc_site_relay(const struct hwmc_sites *sites, uint32_t site, uint32_t which)
+uint32_t hwmc_site_gateway(const struct hwmc_sites *sites, uint32_t site, uint32_t which)
 {
     const uint32_t size = sites->first[site + 1] - sites->first[site];
 
@@ -54,8 +54,9 @@ static uint32_t part_member(const struct part *p, uint32_t i)
 {
     const struct hwmc_sites *sites = &p->all->sites;
 
-    return sites->ranks[p->which == INSIDE ? sites->first[p->site] + i
-                                           : sites->first[i] + hwmc_site_relay(sites, i, p->which)];
+    return sites
+        ->ranks[p->which == INSIDE ? sites->first[p->site] + i
+                                   : sites->first[i] + hwmc_site_gateway(sites, i, p->which)];
 }
 
 /* Without memory for it: all members get to know. */
@@ -132,8 +133,8 @@ void hwmc_site_groups_begin(MPIR_Comm *comm, struct hwmc_comm *c, int tag)
     p.site = hwmc_sites_of(&p.all->sites, p.all->cfg.rank);
     if (part_size(&p) > 1)
         begin_part(c, &p, &s->inside);
-    for (p.which = 0; p.which < HWMC_SITE_RELAYS; p.which++)
-        if (hwmc_site_relay(&p.all->sites, p.site, p.which) == own_place(&p))
+    for (p.which = 0; p.which < HWMC_SITE_GATEWAYS; p.which++)
+        if (hwmc_site_gateway(&p.all->sites, p.site, p.which) == own_place(&p))
             begin_part(c, &p, &s->between[p.which]);
 }
 
@@ -189,6 +190,6 @@ bool hwmc_site_groups_step(struct hwmc_comm *c, struct hwmc_shape *shape, struct
 void hwmc_site_groups_drop(struct hwmc_site_groups *s)
 {
     hwmc_drop_group(&s->inside);
-    for (uint32_t i = 0; i < HWMC_SITE_RELAYS; i++)
+    for (uint32_t i = 0; i < HWMC_SITE_GATEWAYS; i++)
         hwmc_drop_group(&s->between[i]);
 }

@@ -32,7 +32,7 @@
 #include "await.h"
 #include "messages.h"
 
-#define HWMC_SITE_RELAYS 2u /* of a site, at most */
+#define HWMC_SITE_GATEWAYS 2u /* of a site, at most */
 
 enum hwmc_site_groups_state {
     HWMC_SITE_GROUPS_NONE,
@@ -45,7 +45,7 @@ struct hwmc_site_groups {
     enum hwmc_site_groups_state state;
     struct hwmc_messages messages;
     int own, least; /* AGREE: what this rank tells, and the least that any does */
-    struct hwmc_group *inside, *between[HWMC_SITE_RELAYS];
+    struct hwmc_group *inside, *between[HWMC_SITE_GATEWAYS];
 };
 
 struct hwmc_comm;
@@ -63,8 +63,8 @@ void hwmc_site_groups_begin(MPIR_Comm *comm, struct hwmc_comm *c, int tag);
 bool hwmc_site_groups_step(struct hwmc_comm *c, struct hwmc_shape *shape, struct hwmc_await *a,
                            int *mpi_errno);
 
-/* The place among the members of a site of the one that is in between[which]. */
-uint32_t hwmc_site_relay(const struct hwmc_sites *sites, uint32_t site, uint32_t which);
+/* The place among the members of a site of its gateway in between[which]. */
+uint32_t hwmc_site_gateway(const struct hwmc_sites *sites, uint32_t site, uint32_t which);
 
 /* No broadcast follows on them. */
 void hwmc_site_groups_drop(struct hwmc_site_groups *s);

@@ -50,19 +50,19 @@ static void plan_sites(const struct hwmc_site_groups *groups, const struct hwmc_
     struct hwmc_net_cfg inside = cfg->net, between = cfg->net;
 
     inside.group = groups->inside;
-    inside.root = own == at ? place : hwmc_site_relay(sites, own, which);
+    inside.root = own == at ? place : hwmc_site_gateway(sites, own, which);
     inside.is_root = own == at ? cfg->net.is_root : groups->between[which] != NULL;
     inside.from_host = cfg->net.from_host || own != at;
     between.group = groups->between[which];
     between.root = at;
     between.is_root = own == at;
-    between.from_host = cfg->net.from_host || place != hwmc_site_relay(sites, at, which);
+    between.from_host = cfg->net.from_host || place != hwmc_site_gateway(sites, at, which);
     between.along_trees = true;
     cfg->net = own == at ? inside : between;
-    cfg->relay = own == at ? between : inside;
+    cfg->gateway = own == at ? between : inside;
     if (!cfg->net.group) {
-        cfg->net = cfg->relay;
-        cfg->relay.group = NULL;
+        cfg->net = cfg->gateway;
+        cfg->gateway.group = NULL;
     }
 }
 

@@ -17,9 +17,9 @@ static bool net_is_over(const struct hwmc_bcast *b)
     return !hwmc_bcast_by_net(b) || b->net.state == HWMC_NET_OVER;
 }
 
-static bool relay_is_over(const struct hwmc_bcast *b)
+static bool gateway_is_over(const struct hwmc_bcast *b)
 {
-    return !hwmc_bcast_by_relay(b) || b->relay.state == HWMC_NET_OVER;
+    return !hwmc_bcast_by_gateway(b) || b->gateway.state == HWMC_NET_OVER;
 }
 
 static bool host_is_over(const struct hwmc_bcast *b)
@@ -27,7 +27,7 @@ static bool host_is_over(const struct hwmc_bcast *b)
     return !hwmc_bcast_by_host(b) || b->host.over;
 }
 
-/* Inside a host the message lies in one piece, and where it is relayed: it is made so. */
+/* Inside a host the message lies in one piece, and where it is passed on: it is made so. */
 static enum hwmc_err gather(struct hwmc_bcast *b)
 {
     b->whole.memory = malloc((size_t) b->buffer.bytes);
@@ -45,7 +45,7 @@ static const struct hwmc_stage_ops bcast_ops = {.step = bcast_step, .fail = bcas
 
 void hwmc_bcast_begin(struct hwmc_bcast *b, const struct hwmc_bcast_cfg *cfg)
 {
-    struct hwmc_net_cfg net = cfg->net, relay = cfg->relay;
+    struct hwmc_net_cfg net = cfg->net, gateway = cfg->gateway;
 
     b->buffer = b->whole = cfg->buffer;
     b->is_root = cfg->is_root;
@@ -53,7 +53,7 @@ void hwmc_bcast_begin(struct hwmc_bcast *b, const struct hwmc_bcast_cfg *cfg)
     hwmc_stage_init(&b->stage, &bcast_ops);
     b->stage.group = cfg->net.group;
     b->all = cfg->all;
-    if ((cfg->host.group || relay.group) && !b->buffer.memory)
+    if ((cfg->host.group || gateway.group) && !b->buffer.memory)
         hwmc_stage_note(&b->stage, gather(b), false);
     if (b->stage.err != HWMC_OK)
         return;
@@ -61,16 +61,16 @@ void hwmc_bcast_begin(struct hwmc_bcast *b, const struct hwmc_bcast_cfg *cfg)
         b->stages |= HWMC_BCAST_HOST;
     if (net.group)
         b->stages |= HWMC_BCAST_NET;
-    if (relay.group)
-        b->stages |= HWMC_BCAST_RELAY;
+    if (gateway.group)
+        b->stages |= HWMC_BCAST_GATEWAY;
     if (hwmc_bcast_by_host(b))
         hwmc_host_stage_begin(&b->host, &cfg->host, b->whole.memory, b->whole.bytes,
                               b->is_root ? b->whole.bytes : 0);
-    net.buffer = relay.buffer = &b->whole;
+    net.buffer = gateway.buffer = &b->whole;
     if (hwmc_bcast_by_net(b))
         hwmc_net_stage_begin(&b->net, &net);
-    if (hwmc_bcast_by_relay(b))
-        hwmc_net_stage_begin(&b->relay, &relay);
+    if (hwmc_bcast_by_gateway(b))
+        hwmc_net_stage_begin(&b->gateway, &gateway);
 }
 
 /* The stages in the network cannot go on. */
@@ -79,8 +79,8 @@ static void fail_net(struct hwmc_bcast *b, enum hwmc_err err)
     hwmc_lock();
     if (!net_is_over(b))
         hwmc_net_stage_fail(&b->net, err, hwmc_now());
-    if (!relay_is_over(b))
-        hwmc_net_stage_fail(&b->relay, err, hwmc_now());
+    if (!gateway_is_over(b))
+        hwmc_net_stage_fail(&b->gateway, err, hwmc_now());
     hwmc_unlock();
 }
 
@@ -124,19 +124,19 @@ static void step_net(struct hwmc_bcast *b, struct hwmc_net_stage *net)
 }
 
 /* It sends what the other stage has, as far as that has come. */
-static void step_relay(struct hwmc_bcast *b)
+static void step_gateway(struct hwmc_bcast *b)
 {
     if (b->net.err != HWMC_OK)
         fail_net(b, b->net.err);
-    b->relay.available = b->net.cfg.is_root ? b->net.available : b->net.here;
-    step_net(b, &b->relay);
+    b->gateway.available = b->net.cfg.is_root ? b->net.available : b->net.here;
+    step_net(b, &b->gateway);
 }
 
 /* A group that is broken breaks the others: their members may wait for this rank. */
 static void share_loss(struct hwmc_bcast *b)
 {
     struct hwmc_group *const groups[] = {b->all, b->net.cfg.group,
-                                         hwmc_bcast_by_relay(b) ? b->relay.cfg.group : NULL};
+                                         hwmc_bcast_by_gateway(b) ? b->gateway.cfg.group : NULL};
     const struct hwmc_group *broken = NULL;
 
     hwmc_lock();
@@ -183,7 +183,7 @@ static bool starves(const struct hwmc_net_stage *net)
     return net->state == HWMC_NET_OVER || hwmc_net_stage_starves(net);
 }
 
-/* What it waits for now. A root waits for its host once it has sent all it has. A relay waits for
+/* What it waits for now. A root waits for its host once it has sent all it has. A gateway waits for
  * the other stage then. */
 static void show(struct hwmc_bcast *b)
 {
@@ -191,8 +191,8 @@ static void show(struct hwmc_bcast *b)
 
     if (hwmc_bcast_by_net(b) && !starves(&b->net))
         net = &b->net;
-    else if (hwmc_bcast_by_relay(b) && !starves(&b->relay))
-        net = &b->relay;
+    else if (hwmc_bcast_by_gateway(b) && !starves(&b->gateway))
+        net = &b->gateway;
     b->stage.waits = net ? HWMC_STAGE_FOR_NET : HWMC_STAGE_FOR_HOST;
     b->stage.behind =
         hwmc_bcast_by_host(b) && (hwmc_host_stage_behind(&b->host) ||
@@ -213,13 +213,13 @@ static bool bcast_step(struct hwmc_op_stage *s)
         step_host(b);
     if (!net_is_over(b))
         step_net(b, &b->net);
-    if (!relay_is_over(b))
-        step_relay(b);
+    if (!gateway_is_over(b))
+        step_gateway(b);
     if (b->all)
         share_loss(b);
     if (!from_host && hwmc_bcast_by_host(b) && s->err == HWMC_OK)
         step_host(b);
-    if (net_is_over(b) && relay_is_over(b) && (host_is_over(b) || s->err != HWMC_OK))
+    if (net_is_over(b) && gateway_is_over(b) && (host_is_over(b) || s->err != HWMC_OK))
         end(b);
     else
         show(b);

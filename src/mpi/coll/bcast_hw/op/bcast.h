@@ -8,8 +8,8 @@
  * group (comm/leader_group.h), and all get the message inside their host as it comes.
  *
  * Where hosts are at several sites it may go by two kinds of groups (comm/site_groups.h): the
- * members of each site, and the first one of each. Then a member of both has a second stage in the
- * network, its relay, which sends in one group what comes by the other.
+ * members of each site, and the first one of each. Then a member of both is a gateway: it has a
+ * second stage in the network, which sends in one group what comes by the other.
  *
  *   the root, a leader       has it all; others take it while it is sent
  *   the root                 has it all; others take it
@@ -21,8 +21,8 @@
  *   in another site          its first member gives on to the others
  *
  * Invariants: each stage has as much of the message as the one that it has it from; over: nothing
- * of the program's memory is in use. A stage that fails ends the others. Of net.group, relay.group
- * and `all`, none is BROKEN for longer than a step while another is not.
+ * of the program's memory is in use. A stage that fails ends the others. Of net.group,
+ * gateway.group and `all`, none is BROKEN for longer than a step while another is not.
  */
 
 #ifndef HWMC_OP_BCAST_H_INCLUDED
@@ -35,8 +35,8 @@
 struct hwmc_bcast_cfg {
     struct hwmc_buffer buffer;
     bool is_root;
-    struct hwmc_net_cfg net;   /* group NULL: no part in the network's; its buffer is filled in */
-    struct hwmc_net_cfg relay; /* group NULL: there is none; is_root, and its buffer likewise */
+    struct hwmc_net_cfg net;     /* group NULL: no part in the network's; its buffer is filled in */
+    struct hwmc_net_cfg gateway; /* group NULL: there is none; is_root, and its buffer likewise */
     /* NULL, or, where those that take part in the network are not in one group, that of all of
      * them: it fails with each of theirs. */
     struct hwmc_group *all;
@@ -44,7 +44,7 @@ struct hwmc_bcast_cfg {
 };
 
 /* A bit each. */
-enum hwmc_bcast_stage { HWMC_BCAST_NET = 1, HWMC_BCAST_HOST = 2, HWMC_BCAST_RELAY = 4 };
+enum hwmc_bcast_stage { HWMC_BCAST_NET = 1, HWMC_BCAST_HOST = 2, HWMC_BCAST_GATEWAY = 4 };
 
 struct hwmc_bcast {
     struct hwmc_op_stage stage;
@@ -53,7 +53,7 @@ struct hwmc_bcast {
     bool is_root;
     uint8_t stages; /* that it has: of enum hwmc_bcast_stage */
     struct hwmc_group *all;
-    struct hwmc_net_stage net, relay;
+    struct hwmc_net_stage net, gateway;
     struct hwmc_host_stage host;
 };
 
@@ -67,9 +67,9 @@ static inline bool hwmc_bcast_by_host(const struct hwmc_bcast *b)
     return (b->stages & HWMC_BCAST_HOST) != 0;
 }
 
-static inline bool hwmc_bcast_by_relay(const struct hwmc_bcast *b)
+static inline bool hwmc_bcast_by_gateway(const struct hwmc_bcast *b)
 {
-    return (b->stages & HWMC_BCAST_RELAY) != 0;
+    return (b->stages & HWMC_BCAST_GATEWAY) != 0;
 }
 
 /* Begins it; without memory it has failed. All its groups are between two broadcasts. It is run as

@@ -33,14 +33,16 @@ int hwmc_try_call(struct hwmc_spread *s, enum hwmc_way way, int *agreed)
     return mpi_errno;
 }
 
-static int meet(const struct hwmc_spread *s)
+/* Before a run by `way`. */
+static int meet(const struct hwmc_spread *s, enum hwmc_way way)
 {
     struct hwmc_spread_reduce barrier;
 
     hwmc_spread_barrier_init(&barrier);
     barrier.spread.comm = s->comm;
     barrier.spread.c = s->c;
-    return hwmc_spread_run(&barrier.spread);
+    return hwmc_run_way(&barrier.spread,
+                        hwmc_way_is_hwmcs(s->coll, way) ? HWMC_WAY_MPICH : HWMC_WAY_HWMC);
 }
 
 /* What runs return counts in the trial, as time without end. */
@@ -52,7 +54,7 @@ static int run_all(struct hwmc_spread *s, enum hwmc_way *way)
     while (t->under_way && agreed == MPI_SUCCESS) {
         struct hwmc_trials_entry *e = t->under_way;
 
-        agreed = meet(s);
+        agreed = meet(s, *way);
         if (agreed == MPI_SUCCESS)
             hwmc_try_call(s, *way, &agreed);
         *way = (enum hwmc_way) hwmc_trials_begin(t, e);

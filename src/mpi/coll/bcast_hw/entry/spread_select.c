@@ -56,12 +56,6 @@ static bool is_expected_fastest(const struct hwmc_spread *s, const struct hwmc_c
     return most > 1 && s->ops->wins ? s->ops->wins(s, most) : hwmc_spread_is_ours(c);
 }
 
-/* The way of a collective is one by which hwmc runs it. */
-static bool is_hwmcs(enum hwmc_coll coll, enum hwmc_way way)
-{
-    return way == HWMC_WAY_HWMC || (way == HWMC_WAY_DIRECT && coll == HWMC_COLL_ALLREDUCE);
-}
-
 static bool is_of_any_length(const struct hwmc_spread *s)
 {
     return s->length == HWMC_LENGTH_UNKNOWN;
@@ -144,7 +138,7 @@ enum hwmc_way hwmc_spread_way(const struct hwmc_spread *s)
         way = fastest_way(s, &c);
     if (way == HWMC_WAY_DIRECT && !can_go_directly(s)) /* as variable or file may say */
         way = s->coll == HWMC_COLL_ALLREDUCE ? HWMC_WAY_HWMC : HWMC_WAY_MPICH;
-    hwmc_note_spread(is_hwmcs(s->coll, way));
+    hwmc_note_spread(hwmc_way_is_hwmcs(s->coll, way));
     return way;
 }
 
@@ -153,7 +147,7 @@ static bool found_ours(const struct hwmc_trials_entry *e)
 {
     const struct hwmc_trial *t = &e->trial;
 
-    if (t->used == HWMC_WAY_DIRECT && !is_hwmcs(e->key.coll, HWMC_WAY_DIRECT))
+    if (t->used == HWMC_WAY_DIRECT && !hwmc_way_is_hwmcs(e->key.coll, HWMC_WAY_DIRECT))
         return t->cost[HWMC_WAY_HWMC] <= t->cost[HWMC_WAY_MPICH];
     return t->used != HWMC_WAY_MPICH;
 }
@@ -162,7 +156,7 @@ static bool found_ours(const struct hwmc_trials_entry *e)
 static bool is_said(const struct hwmc_coll_case *c, enum hwmc_way *way)
 {
     return hwmc_spread_is_said(c, way) &&
-           (*way != HWMC_WAY_DIRECT || is_hwmcs(c->coll, HWMC_WAY_DIRECT));
+           (*way != HWMC_WAY_DIRECT || hwmc_way_is_hwmcs(c->coll, HWMC_WAY_DIRECT));
 }
 
 /* Of one that hwmc runs, where nothing is said: by blocks, as was found, or as the model has it. */
@@ -186,7 +180,7 @@ bool hwmc_spread_goes(struct hwmc_spread *s)
 
     s->by_blocks = false;
     if (goes && is_said(&c, &way)) {
-        goes = is_hwmcs(c.coll, way);
+        goes = hwmc_way_is_hwmcs(c.coll, way);
         s->by_blocks = way == HWMC_WAY_DIRECT && can_go_directly(s);
     } else if (goes) {
         const struct hwmc_trials_entry *e = hwmc_trials_find(&s->c->trials, key_of(s));
@@ -211,7 +205,7 @@ bool hwmc_spread_pays(const struct hwmc_spread *s)
     hwmc_expect_shape(s->c->hosts, &shape);
     c = case_of(s, s->c->hosts, &shape);
     if (is_said(&c, &way))
-        return is_hwmcs(c.coll, way);
+        return hwmc_way_is_hwmcs(c.coll, way);
     found = hwmc_trials_find(&s->c->trials, key_of(s));
     if (found && found->trial.trials > 0)
         return found_ours(found);

@@ -90,6 +90,12 @@ enum hwmc_way {
     HWMC_WAY_DIRECT /* entry/direct.h; of an allreduce hwmc's by blocks */
 };
 
+/* The way of a collective is one by which hwmc runs it. */
+static inline bool hwmc_way_is_hwmcs(enum hwmc_coll coll, enum hwmc_way way)
+{
+    return way == HWMC_WAY_HWMC || (way == HWMC_WAY_DIRECT && coll == HWMC_COLL_ALLREDUCE);
+}
+
 /* The collective whose selection, where it says nothing, is followed by that of `coll`;
  * HWMC_COLL_LIMIT: none. */
 static inline enum hwmc_coll hwmc_coll_base(enum hwmc_coll coll)

@@ -29,6 +29,14 @@ static uint32_t counted_calls(const struct hwmc_trial *t, uint32_t round)
     return is_long && t->agreement > 0 ? 1 : HWMC_TRIAL_FEW;
 }
 
+/* Of several that count, the longest is left out. */
+static uint32_t summed_calls(const struct hwmc_trial *t, uint32_t round)
+{
+    const uint32_t counted = counted_calls(t, round);
+
+    return counted > 1 ? counted - 1 : counted;
+}
+
 static uint32_t block_calls(const struct hwmc_trial *t, uint32_t round)
 {
     const uint32_t counted = counted_calls(t, round);
@@ -106,7 +114,7 @@ static bool begin_block(struct hwmc_trial *t, uint32_t from)
     for (t->way = from; t->way < HWMC_TRIAL_WAYS; t->way++)
         if (t->left >> t->way & 1) {
             t->call = 0;
-            t->sum = 0;
+            t->sum = t->longest = 0;
             return true;
         }
     return false;
@@ -149,6 +157,18 @@ uint32_t hwmc_trial_begin(struct hwmc_trial *t)
     return t->trying ? t->way : t->used;
 }
 
+/* A call that counts took so long: all but the longest are summed, or the only one. */
+static void count_call(struct hwmc_trial *t, uint64_t ns)
+{
+    uint64_t less = ns;
+
+    if (ns != UINT64_MAX && counted_calls(t, t->round) > 1) {
+        less = ns < t->longest ? ns : t->longest;
+        t->longest = ns < t->longest ? t->longest : ns;
+    }
+    t->sum = sum_of(t->sum, less);
+}
+
 bool hwmc_trial_end(struct hwmc_trial *t, uint64_t ns)
 {
     if (!t->trying) {
@@ -157,7 +177,7 @@ bool hwmc_trial_end(struct hwmc_trial *t, uint64_t ns)
         return false;
     }
     if (t->call >= block_calls(t, t->round) - counted_calls(t, t->round) || ns == UINT64_MAX)
-        t->sum = sum_of(t->sum, ns);
+        count_call(t, ns);
     return ++t->call == block_calls(t, t->round);
 }
 
@@ -190,7 +210,7 @@ static void note_block(struct hwmc_trial *t, uint64_t ns)
 bool hwmc_trial_agreed(struct hwmc_trial *t, uint64_t sum)
 {
     assert(t->trying && t->call == block_calls(t, t->round));
-    note_block(t, sum == UINT64_MAX ? UINT64_MAX - 1 : sum / counted_calls(t, t->round));
+    note_block(t, sum == UINT64_MAX ? UINT64_MAX - 1 : sum / summed_calls(t, t->round));
     if (!begin_block(t, t->way + 1) && !begin_round(t, t->round + 1))
         end_trial(t);
     hwmc_trial_check(t);

@@ -8,7 +8,9 @@
  *
  *   USING     calls go by the way in use. What they take adds up.
  *   TRYING    calls go by each way in turn, in blocks, and so in rounds. The last calls of a block
- *             count; after it ranks agree on how long the slowest of them has been in these.
+ *             count; after it ranks agree on how long the slowest of them has been in these. Each
+ *             leaves out its longest of several, for a rank that another program keeps off its
+ *             processor once says nothing about the way.
  *
  *             In the first round, which all ways have, one call does not count and
  *             HWMC_TRIAL_FEW do; of calls as long as HWMC_TRIAL_LONG agreements there is a single
@@ -36,8 +38,8 @@
  * are made beside the program's costs all that they take, and a barrier before each, which takes as
  * long as an agreement. There is only one of these. What is paid for is two rounds.
  *
- * Everything but `sum` is alike on all ranks: they begin with the same figures, and are told the
- * same ones. So at the same call they are in the same state.
+ * Everything but `sum` and `longest` is alike on all ranks: they begin with the same figures, and
+ * are told the same ones. So at the same call they are in the same state.
  */
 #ifndef HWMC_CORE_MODEL_TRIAL_H_INCLUDED
 #define HWMC_CORE_MODEL_TRIAL_H_INCLUDED
@@ -71,7 +73,8 @@ struct hwmc_trial {
     /* Of a trial: */
     uint32_t round, way, call;       /* the next call is this one of a block of that way */
     uint32_t left;                   /* ways that have a block in this round, a bit each */
-    uint64_t sum;                    /* ns of this rank, in calls of the block that count */
+    uint64_t sum;                    /* ns of this rank, in calls of the block that count ... */
+    uint64_t longest;                /* ... without the one that took so long, if several count */
     uint64_t block[HWMC_TRIAL_WAYS]; /* ns of a call in the block that decides; NO_WAY: none yet */
 };
 

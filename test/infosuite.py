@@ -130,6 +130,13 @@ def colls(what, **env):
     return rows
 
 
+def most_for(name, size, theirs):
+    """us up to which hwmc runs it: an eighth more than MPICH takes where a line takes four latencies for a block, else an
+    eighth less."""
+    block = size // 8 if name == "reduce_scatter" else size
+    return theirs * (1.125 if block * 8 / 1000 >= 4 * 20 else 0.875)
+
+
 def other_collectives():
     """Three rounds of a barrier by MPICH, with 50 us more in each where hosts hinder each other; who is faster runs it;
     and what is said goes before."""
@@ -138,7 +145,8 @@ def other_collectives():
     if len(free) < 50 or free["barrier", 0][1] != 60 or loaded["barrier", 0][1] != 210:
         raise Wrong("barriers: %s, %s of %d rows" % (free.get(("barrier", 0)), loaded.get(("barrier", 0)), len(free)))
     for (name, size), (ours, theirs, runner) in (*free.items(), *loaded.items()):
-        if abs(ours - theirs * 1.125) > 1 and runner != "direct" and (runner == "hw") != (ours < theirs * 1.125):
+        most = most_for(name, size, theirs)
+        if abs(ours - most) > 1 and runner != "direct" and (runner == "hw") != (ours < most):
             raise Wrong("%s of %d bytes: %g us or %g us by %s" % (name, size, ours, theirs, runner))
     found = [loaded[what][2] for what in (("barrier", 0), ("allgather", 8), ("gather", 32768))]
     if found != ["hw", "mpich", "direct"]:

@@ -143,7 +143,7 @@ TEST(CollModel, FewMessagesWinWhereHostsHinderEachOther)
           of(HWMC_COLL_ALLREDUCE, 32768), of(HWMC_COLL_ALLTOALL, 8)})
         EXPECT_FALSE(hwmc_coll_is_ours(&net, &c)) << c.coll;
     for (const hwmc_coll_case &c : {of(HWMC_COLL_BARRIER, 0), of(HWMC_COLL_GATHER, 8),
-                                    of(HWMC_COLL_SCATTER, 4096), of(HWMC_COLL_REDUCE, 8)})
+                                    of(HWMC_COLL_SCATTER, 8), of(HWMC_COLL_REDUCE, 8)})
         EXPECT_TRUE(hwmc_coll_is_ours(&net, &c)) << c.coll;
 }
 
@@ -224,6 +224,29 @@ TEST(CollModel, LongMessagesAreOursWhereThereAreRails)
 
         EXPECT_TRUE(hwmc_coll_is_ours(&net, &c)) << i;
     }
+}
+
+// Of ways that are alike MPICH's executes least; hwmc's gain where lines decide, or rails fail.
+TEST(CollModel, WaysThatAreAlike)
+{
+    hwmc_network slow = gbit(), fast = gbit(), rails = gbit();
+    const hwmc_coll_case few = of(HWMC_COLL_ALLTOALL, 4096), many = of(HWMC_COLL_ALLTOALL, 32768),
+                         any = of(HWMC_COLL_ALLTOALLV, HWMC_LENGTH_UNKNOWN),
+                         hosts = of(HWMC_COLL_ALLTOALL, 4096, 8, 2);
+
+    fast.mbit = fast.mbit_all = 10000;
+    rails.mbit_all = 2000;
+    for (const hwmc_network *net : {&slow, &fast})
+        EXPECT_EQ(mpich(*net, few), ours(*net, few));
+    EXPECT_FALSE(hwmc_coll_is_ours(&slow, &few));
+    EXPECT_FALSE(hwmc_coll_is_ours(&slow, &any));
+    EXPECT_TRUE(hwmc_coll_is_ours(&slow, &many)); // 262 us on a line, 80 of latency
+    EXPECT_FALSE(hwmc_coll_is_ours(&fast, &few));
+    EXPECT_FALSE(hwmc_coll_is_ours(&fast, &many));
+    for (const hwmc_coll_case *c : {&few, &many, &any})
+        EXPECT_TRUE(hwmc_coll_is_ours(&rails, c));
+    for (const hwmc_network *net : {&slow, &fast})
+        EXPECT_TRUE(hwmc_coll_is_ours(net, &hosts));
 }
 
 // Of a length that is not known that one is selected which loses less where it loses most.
@@ -334,8 +357,12 @@ TEST(CollModel, WhereCallsBegin)
     EXPECT_EQ(HWMC_WAY_DIRECT, way(net, of(HWMC_COLL_REDUCE, 8), true));
     EXPECT_EQ(HWMC_WAY_HWMC, way(net, of(HWMC_COLL_REDUCE, 8, 4, 4), true));
     EXPECT_EQ(HWMC_WAY_HWMC, way(net, of(HWMC_COLL_REDUCE, 65536), true));
-    // What a trial alone can tell.
+    // What a trial alone can tell, unless the network is fast.
     EXPECT_EQ(HWMC_WAY_MPICH, way(net, of(HWMC_COLL_ALLTOALL, 1 << 20), false));
+    hwmc_network fast = gbit();
+    fast.mbit = fast.mbit_all = 10000;
+    EXPECT_EQ(HWMC_WAY_DIRECT, way(fast, of(HWMC_COLL_ALLTOALL, 1 << 20), false));
+    EXPECT_EQ(HWMC_WAY_MPICH, way(fast, of(HWMC_COLL_ALLTOALL, 1024), false)); // MPICH's are that
 }
 
 TEST(CollModel, NothingKnown)

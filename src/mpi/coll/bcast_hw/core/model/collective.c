@@ -242,7 +242,8 @@ enum hwmc_way hwmc_coll_way(const struct hwmc_network *net, const struct hwmc_co
 {
     const bool can = c->coll == HWMC_COLL_GATHER || c->coll == HWMC_COLL_SCATTER ||
                      c->coll == HWMC_COLL_ALLREDUCE ||
-                     (c->coll == HWMC_COLL_REDUCE && c->each == 1);
+                     (c->coll == HWMC_COLL_REDUCE && c->each == 1) ||
+                     (c->coll == HWMC_COLL_ALLTOALL && hwmc_model_is_fast(net));
     uint64_t ns;
 
     if (can && c->bytes != HWMC_LENGTH_UNKNOWN) {
@@ -264,10 +265,25 @@ static uint64_t times_as_long(uint64_t ns, uint64_t other)
     return hwmc_work_mul(ns, HUNDREDS) / (other > 0 ? other : 1);
 }
 
-/* What MPICH's ranks copy inside hosts that share processors is not counted. */
-static uint64_t alike_part(const struct hwmc_network *net, const struct hwmc_coll_case *c)
+/* Lines decide how long it takes, not processors; or hosts have several ranks, whose memory hwmc
+ * uses better than is counted. */
+static bool gains_beyond_model(const struct hwmc_network *net, const struct hwmc_coll_case *c)
 {
-    return c->each > 1 && hwmc_model_crowd(net) > 1 ? 1 : HWMC_COLL_ALIKE;
+    if (c->each > 1 || net->mbit_all > net->mbit)
+        return true;
+    return c->bytes != HWMC_LENGTH_UNKNOWN && !hwmc_model_is_fast(net) &&
+           hwmc_model_is_long(net, block_of(c));
+}
+
+/* As long as hwmc may take, where MPICH takes so long. */
+static uint64_t most_for(const struct hwmc_network *net, const struct hwmc_coll_case *c,
+                         uint64_t mpich)
+{
+    const uint64_t part = mpich / HWMC_COLL_ALIKE;
+
+    if (c->each > 1 && hwmc_model_crowd(net) > 1)
+        return hwmc_work_mul(mpich, 2);
+    return gains_beyond_model(net, c) ? mpich + part : mpich - part;
 }
 
 static bool is_ours_at_any(const struct hwmc_network *net, const struct hwmc_coll_case *c)
@@ -288,7 +304,7 @@ static bool is_ours_at_any(const struct hwmc_network *net, const struct hwmc_col
         if (times_as_long(mpich, ours) > mpich_worst)
             mpich_worst = times_as_long(mpich, ours);
     }
-    return ours_worst <= mpich_worst + mpich_worst / alike_part(net, c);
+    return ours_worst <= most_for(net, c, mpich_worst);
 }
 
 bool hwmc_coll_is_ours(const struct hwmc_network *net, const struct hwmc_coll_case *c)
@@ -301,5 +317,5 @@ bool hwmc_coll_is_ours(const struct hwmc_network *net, const struct hwmc_coll_ca
     if (c->coll == HWMC_COLL_ALLREDUCE)
         ours = min_u64(ours, hwmc_coll_direct_ns(net, c));
     mpich = hwmc_coll_mpich_ns(net, c);
-    return mpich == UINT64_MAX || ours <= mpich + mpich / alike_part(net, c);
+    return mpich == UINT64_MAX || ours <= most_for(net, c, mpich);
 }

@@ -159,21 +159,29 @@ bool hwmc_coll_direct_fits(enum hwmc_coll coll, uint64_t ranks, uint64_t bytes);
 #define HWMC_COLL_DIRECT_MOST 256u
 uint64_t hwmc_coll_direct_ns(const struct hwmc_network *net, const struct hwmc_coll_case *c);
 
-/* hwmc is at least as fast, or slower by no more than a part in HWMC_COLL_ALIKE, which the model
- * cannot tell apart: then a rail that fails does not matter. Where nothing is known of the network:
- * it is. Of a length that is not known: hwmc loses no more, by that part, at the length where it
- * loses most, than MPICH does where that loses most. Where hosts of several ranks share processors
- * MPICH's has to be predicted twice as fast: what its ranks copy inside hosts is not counted, and
- * with 4 ranks on each of 4 hosts, on two processors, a reduce of 32 KiB took 3.3 times as long as
- * hwmc's. */
+/* hwmc is faster, by more than a part in HWMC_COLL_ALIKE, which the model cannot tell apart: of
+ * ways that are alike MPICH's executes least. Or hwmc is slower by no more than that part where
+ * there is something to gain that the model does not have:
+ *
+ *   over several rails       one that fails does not matter
+ *   long blocks on slow lines hwmc's wait for grants, and overrun no queue on the way (8 hosts,
+ *                            1 Gbit/s, alltoall of 256 KiB: 39 ms, MPICH's 75, predicted 16 and 17)
+ *   hosts of several ranks   what MPICH's copy inside hosts is not counted; where hosts also share
+ *                            processors MPICH's has to be predicted twice as fast (4 x 4 ranks on
+ *                            two processors: a reduce of 32 KiB took 3.3 times as long as hwmc's)
+ *
+ * Where nothing is known of the network: it is. Of a length that is not known: hwmc loses so much
+ * less, or no more than that part more, at the length where it loses most, than MPICH does where
+ * that loses most. */
 #define HWMC_COLL_ALIKE 8u
 bool hwmc_coll_is_ours(const struct hwmc_network *net, const struct hwmc_coll_case *c);
 
 /* The way that calls begin with that wait. If `ours` or not, as hwmc_coll_is_ours or a better judge
  * has it, a gather or scatter goes directly if that is predicted to be no slower, and so does a
  * reduce of one rank a host: of ways that are alike it copies and executes least. An allreduce goes
- * by blocks in that case. An alltoall does not: all at once hinder each other more than the model
- * has it (4 hosts of 4 ranks, 1 Gbit/s, 256 KiB: 424 ms, pairwise 278). */
+ * by blocks in that case. An alltoall goes directly only where the network is fast: on slow lines
+ * all at once hinder each other more than the model has it (4 hosts of 4 ranks, 256 KiB: 1 Gbit/s
+ * 424 ms, pairwise 278; no rate 15.2 and 20.6). */
 enum hwmc_way hwmc_coll_way(const struct hwmc_network *net, const struct hwmc_coll_case *c,
                             bool ours);
 

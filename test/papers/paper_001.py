@@ -30,8 +30,7 @@ def campaign(ctx):
             ctx.say("  repeat %d, %d hosts" % (repeat + 1, hosts))
             with ctx.lab(hosts, "--rate", RATE) as name:
                 for key in keys:
-                    got = ctx.bcast(name, key, {BYTES: ctx.repeats(150, 80)}, gap=GAP_US * hosts, warm=40, timeout=40,
-                                    env={"MPIR_CVAR_HWMC_MIN_RANKS": "2"} if key in OURS else None)
+                    got = ctx.bcast(name, key, {BYTES: ctx.repeats(150, 80)}, gap=GAP_US * hosts, warm=40, timeout=40)
                     if got:
                         found.setdefault((key, hosts), []).append(got[BYTES])
                 bare[hosts] = bare.get(hosts, []) + ctx.bare(name, hosts, 8)

@@ -259,7 +259,7 @@ cvars:
     - name        : MPIR_CVAR_HWMC_MIN_RANKS
       category    : HWMC
       type        : int
-      default     : 4
+      default     : 2
       class       : none
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_ALL_EQ

@@ -264,7 +264,6 @@ static void prepare(void)
     setenv("MPIR_CVAR_HWMC_SELECTION", "none", 1);
     setenv("MPIR_CVAR_HWMC_TUNE", TUNE_KEYS, 1);
     setenv("MPIR_CVAR_HWMC_SHM_MEMORY", "4096", 1);
-    setenv("MPIR_CVAR_HWMC_MIN_RANKS", "2", 1); /* of two hosts, too, hwmc's own are to be tried */
 }
 
 int main(int argc, char **argv)

@@ -16,12 +16,19 @@ static bool same_key(const struct hwmc_trials_key *a, const struct hwmc_trials_k
            a->bytes == b->bytes;
 }
 
-struct hwmc_trials_entry *hwmc_trials_find(const struct hwmc_trials *t, struct hwmc_trials_key key)
+struct hwmc_trials_entry *hwmc_trials_find(struct hwmc_trials *t, struct hwmc_trials_key key)
 {
-    for (struct hwmc_trials_entry *e = t->first; e; e = e->next)
-        if (same_key(&e->key, &key))
-            return e;
-    return NULL;
+    struct hwmc_trials_entry **at = &t->first, *e;
+
+    while (*at && !same_key(&(*at)->key, &key))
+        at = &(*at)->next;
+    e = *at;
+    if (e && e != t->first) {
+        *at = e->next;
+        e->next = t->first;
+        t->first = e;
+    }
+    return e;
 }
 
 static struct hwmc_trials_entry *add_entry(struct hwmc_trials *t, struct hwmc_trials_key key)
@@ -103,7 +110,7 @@ static struct hwmc_trials_key bcast_key(MPI_Aint bytes)
         .coll = HWMC_COLL_LIMIT, .commutative = true, .bytes = (uint64_t) bytes};
 }
 
-bool hwmc_trials_bcast_found(const struct hwmc_trials *t, MPI_Aint bytes, enum hwmc_algorithm *a)
+bool hwmc_trials_bcast_found(struct hwmc_trials *t, MPI_Aint bytes, enum hwmc_algorithm *a)
 {
     const struct hwmc_trials_entry *e = hwmc_trials_find(t, bcast_key(bytes));
 

@@ -14,8 +14,8 @@
  * one: results change once at most, at the same call on all ranks. Operations of the program's are
  * not tried.
  *
- * A trial also remembers what the cost model says, which need not be asked again for each call. One
- * that has no choice never begins.
+ * A trial also remembers what the cost model says, which need not be asked again for each call: so
+ * there is one also where nothing is tried. One that has no choice never begins.
  *
  * All of it is alike on all ranks of the communicator: blocking collectives, which alone go on with
  * trials, follow each other in one order everywhere, and none begins before what is in the queue is
@@ -61,8 +61,9 @@ struct hwmc_trials {
     bool stands_aside;                   /* the next collective of this communicator is MPICH's */
 };
 
-/* That of a call; NULL: there is none. */
-struct hwmc_trials_entry *hwmc_trials_find(const struct hwmc_trials *t, struct hwmc_trials_key key);
+/* That of a call; NULL: there is none. It becomes the first, as most calls are of a kind with the
+ * one before. */
+struct hwmc_trials_entry *hwmc_trials_find(struct hwmc_trials *t, struct hwmc_trials_key key);
 
 /* Makes one, of what `comm` carries, where there is none: as hwmc_trial_init. NULL: there cannot be
  * one; or there is no memory for it, as others may have, and the first leader group
@@ -81,7 +82,7 @@ enum hwmc_algorithm hwmc_trials_bcast(const MPIR_Comm *comm, struct hwmc_comm *c
                                       bool blocking);
 
 /* A trial of broadcasts of `bytes` is over: *a is the fastest. */
-bool hwmc_trials_bcast_found(const struct hwmc_trials *t, MPI_Aint bytes, enum hwmc_algorithm *a);
+bool hwmc_trials_bcast_found(struct hwmc_trials *t, MPI_Aint bytes, enum hwmc_algorithm *a);
 
 /* What trials have found goes to `to`, which has none. False: no memory. */
 bool hwmc_trials_inherit(struct hwmc_trials *to, const struct hwmc_trials *from);

@@ -9,7 +9,7 @@
 #include "../select/choose.h"
 #include "../settings/settings.h"
 
-bool hwmc_twin_pays(const struct hwmc_comm *c, MPI_Aint bytes)
+bool hwmc_twin_pays(struct hwmc_comm *c, MPI_Aint bytes)
 {
     enum hwmc_algorithm a;
 

@@ -40,7 +40,7 @@ struct hwmc_twin {
 /* Whether a persistent broadcast of `bytes` on a communicator that carries `c` is worth a group of
  * its own: not where the cost model expects no gain. The same on all ranks; true without memory to
  * know it, as with others it may be. */
-bool hwmc_twin_pays(const struct hwmc_comm *c, MPI_Aint bytes);
+bool hwmc_twin_pays(struct hwmc_comm *c, MPI_Aint bytes);
 
 /* Makes one over several hosts; the last three are fields of struct hwmc_twin. All ranks of `comm`,
  * which carries `c`, call it in the same order. NULL: no memory. */

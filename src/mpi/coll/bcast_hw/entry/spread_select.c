@@ -120,12 +120,10 @@ static enum hwmc_way fastest_way(const struct hwmc_spread *s, const struct hwmc_
     struct hwmc_trials_entry *e = hwmc_trials_find(&s->c->trials, key_of(s));
     enum hwmc_way way = e ? (enum hwmc_way) e->trial.used : expected_way(s, c);
 
-    if (can_be_tried(s, way)) {
-        if (!e)
-            e = make_trial(s, c, way);
-        if (e)
-            way = (enum hwmc_way) hwmc_trials_begin(&s->c->trials, e);
-    }
+    if (!e)
+        e = make_trial(s, c, way);
+    if (e && can_be_tried(s, way))
+        way = (enum hwmc_way) hwmc_trials_begin(&s->c->trials, e);
     return s->c->leader_group[0].state == HWMC_LEADER_GROUP_BROKEN ? HWMC_WAY_HWMC : way;
 }
 

@@ -9,8 +9,7 @@
  * it in one piece when it answers by UDP; the round is over when all have answered. To be started
  * by mpiexec, one process a host: rank and size are those of PMI.
  *
- *   udp   a burst of datagrams is one system call each way (UDP_SEGMENT, UDP_GRO), payloads are
- *         received where they belong
+ *   udp   a burst of datagrams is one system call each way (cast.h)
  *   xdp   frames are copied to the socket's memory, and one system call sends all of a message;
  *         they are copied from there where they belong
  *
@@ -21,53 +20,32 @@
  * us of a round; how many messages were sent again; us that the first process, and the busiest
  * other one, held a processor for a round.
  */
-#include <netinet/udp.h>
 #include <poll.h>
 #include <sys/resource.h>
-#include <sys/time.h>
-#include <sys/uio.h>
 #include <time.h>
 
+#include "cast.h"
 #include "xsk.h"
-
-#ifndef UDP_SEGMENT
-#define UDP_SEGMENT 103
-#endif
-#ifndef UDP_GRO
-#define UDP_GRO 104
-#endif
 
 #define GROUP "239.255.77.9"
 #define PORT 27710 /* of the group; the first process listens on the next one */
-#define FIRST "10.77.0.1"
 #define RESEND_MS 100
 #define HOSTS 64
-#define PAYLOAD (1500u - 28u - (unsigned) sizeof(struct head))
-#define BURST 44u        /* datagrams: the kernel takes 64 KiB */
-#define BUFFER (8 << 20) /* of a socket, bytes */
+#define PAYLOAD (1500u - CAST_HEADERS - (unsigned) sizeof(struct cast_head))
+#define KICK 44u /* frames that are sent at a time */
 #define MOST (XSK_RING / 2 * PAYLOAD)
 
-/* What a datagram begins with; an answer has no more, and says how long its process has held a
- * processor. */
-struct head {
-    uint32_t rank, round, number, pad;
+/* What says that a message has come, and how long its process has held a processor. */
+struct answer {
+    struct cast_head head;
     uint64_t busy_us;
 };
 
-static int rank, size;
+static int size;
 static const char *by_send = "udp", *by_recv = "udp", *interface = "eth0";
-static uint32_t bytes = 8, rounds = 1000;
-static int wire;
-static struct sockaddr_in group, first;
+static uint32_t rounds = 1000;
+static struct cast cast = {.bytes = 8, .payload = PAYLOAD};
 static struct xsk xsk;
-static unsigned char *message;
-
-static void fail(const char *what)
-{
-    fprintf(stderr, "xdp: %s: ", what);
-    perror(NULL);
-    exit(1);
-}
 
 static double now_us(void)
 {
@@ -91,110 +69,30 @@ static int is(const char *by, const char *what)
     return strcmp(by, what) == 0;
 }
 
-static void open_socket(void)
-{
-    struct timeval limit = {.tv_usec = RESEND_MS * 1000};
-    struct sockaddr_in here = {.sin_family = AF_INET};
-    struct ip_mreq request = {.imr_interface.s_addr = htonl(INADDR_ANY)};
-    int yes = 1, room = BUFFER;
-
-    wire = socket(AF_INET, SOCK_DGRAM, 0);
-    group = first = here;
-    group.sin_port = htons(PORT);
-    first.sin_port = htons(PORT + 1);
-    inet_pton(AF_INET, GROUP, &group.sin_addr);
-    inet_pton(AF_INET, FIRST, &first.sin_addr);
-    here.sin_port = rank == 0 ? first.sin_port : group.sin_port;
-    request.imr_multiaddr = group.sin_addr;
-    if (wire < 0 || bind(wire, (struct sockaddr *) &here, sizeof(here)) != 0 ||
-        setsockopt(wire, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)) != 0)
-        fail("socket");
-    if (rank > 0 && (setsockopt(wire, IPPROTO_IP, IP_ADD_MEMBERSHIP, &request, sizeof(request)) ||
-                     setsockopt(wire, IPPROTO_UDP, UDP_GRO, &yes, sizeof(yes))))
-        fail("membership");
-    if (setsockopt(wire, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room)) != 0)
-        fail("receive buffer");
-}
-
-static uint32_t least(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
-static uint32_t datagrams(void)
-{
-    return (bytes + PAYLOAD - 1) / PAYLOAD;
-}
-
-static uint32_t payload_of(uint32_t number)
-{
-    return least(PAYLOAD, bytes - number * PAYLOAD);
-}
-
-/* Headers and places of a burst from `number` on; returns how many datagrams. */
-static uint32_t lay_burst(uint32_t number, struct head *heads, struct iovec *iov)
-{
-    const uint32_t n = least(BURST, datagrams() - number);
-
-    for (uint32_t i = 0; i < n; i++) {
-        iov[2 * i] = (struct iovec){&heads[i], sizeof(*heads)};
-        iov[2 * i + 1] =
-            (struct iovec){message + (size_t) (number + i) * PAYLOAD, payload_of(number + i)};
-    }
-    return n;
-}
-
-static uint32_t send_burst(uint32_t round, uint32_t number)
-{
-    struct head heads[BURST];
-    struct iovec iov[2 * BURST];
-    union {
-        struct cmsghdr head;
-        char room[CMSG_SPACE(sizeof(uint16_t))];
-    } control = {.head = {.cmsg_level = IPPROTO_UDP,
-                          .cmsg_type = UDP_SEGMENT,
-                          .cmsg_len = CMSG_LEN(sizeof(uint16_t))}};
-    const uint16_t segment = (uint16_t) (PAYLOAD + sizeof(struct head));
-    const uint32_t n = lay_burst(number, heads, iov);
-    struct msghdr msg = {.msg_name = &group,
-                         .msg_namelen = sizeof(group),
-                         .msg_iov = iov,
-                         .msg_iovlen = 2 * (size_t) n};
-
-    for (uint32_t i = 0; i < n; i++)
-        heads[i] = (struct head){.round = round, .number = number + i};
-    memcpy(CMSG_DATA(&control.head), &segment, sizeof(segment));
-    if (n > 1) {
-        msg.msg_control = &control;
-        msg.msg_controllen = sizeof(control);
-    }
-    sendmsg(wire, &msg, 0);
-    return n;
-}
-
 static void send_frame(uint32_t round, uint32_t number)
 {
-    const struct head h = {.round = round, .number = number};
-    const uint32_t len = payload_of(number);
+    const struct cast_head h = {.round = round, .number = number};
+    const size_t len = cast_payload(&cast, number);
     unsigned char *to;
 
     while (!(to = xsk_room(&xsk)))
         xsk_kick(&xsk);
     memcpy(to, &h, sizeof(h));
-    memcpy(to + sizeof(h), message + (size_t) number * PAYLOAD, len);
-    xsk_put(&xsk, len + (uint32_t) sizeof(h));
+    memcpy(to + sizeof(h), cast.message + (size_t) number * PAYLOAD, len);
+    xsk_put(&xsk, (uint32_t) (len + sizeof(h)));
 }
 
 static void send_message(uint32_t round)
 {
+    const uint32_t all = cast_datagrams(&cast);
     uint32_t number = 0;
 
-    while (number < datagrams()) {
+    while (number < all) {
         if (is(by_send, "udp")) {
-            number += send_burst(round, number);
+            number += cast_send(&cast, round, number, all - number);
         } else {
             send_frame(round, number++);
-            if (number % BURST == 0 || number == datagrams())
+            if (number % KICK == 0 || number == all)
                 xsk_kick(&xsk);
         }
     }
@@ -205,50 +103,46 @@ static uint32_t collect(uint32_t round, uint64_t *others)
 {
     char seen[HOSTS] = {0};
     uint32_t again = 0;
-    struct head h;
+    struct answer a;
 
     send_message(round);
     for (int left = size - 1; left > 0;) {
-        if (recv(wire, &h, sizeof(h), 0) != (ssize_t) sizeof(h)) {
+        if (recv(cast.wire, &a, sizeof(a), 0) != (ssize_t) sizeof(a)) {
             send_message(round);
             again++;
-        } else if (h.round == round && h.rank < HOSTS && !seen[h.rank]++) {
-            others[h.rank] = h.busy_us;
+        } else if (a.head.round == round && a.head.rank < HOSTS && !seen[a.head.rank]++) {
+            others[a.head.rank] = a.busy_us;
             left--;
         }
     }
     return again;
 }
 
-/* What is next, to where it belongs: how many datagrams. Those of a round that this process has are
- * answered again. */
-static uint32_t take(const struct head *h, uint32_t round, uint32_t next)
+static void answer(uint32_t round)
 {
-    const struct head answer = {.rank = (uint32_t) rank, .round = h->round, .busy_us = busy_us()};
+    const struct answer a = {.head = {.rank = (uint32_t) cast.rank, .round = round},
+                             .busy_us = busy_us()};
 
-    if (h->round < round && h->number + 1 == datagrams())
-        sendto(wire, &answer, sizeof(answer), 0, (struct sockaddr *) &first, sizeof(first));
-    return h->round == round && h->number == next;
+    sendto(cast.wire, &a, sizeof(a), 0, (struct sockaddr *) &cast.first, sizeof(cast.first));
+}
+
+/* The last datagram of a round that this process has comes again: it is answered again. */
+static void answer_again(const struct cast_head *came, uint32_t round)
+{
+    if (came->round > 0 && came->round < round && came->number + 1 == cast_datagrams(&cast))
+        answer(came->round);
 }
 
 static uint32_t receive_burst(uint32_t round, uint32_t next)
 {
-    struct head heads[BURST];
-    struct iovec iov[2 * BURST];
-    char control[64];
-    const uint32_t n = lay_burst(next, heads, iov);
-    struct msghdr msg = {.msg_iov = iov,
-                         .msg_iovlen = 2 * (size_t) n,
-                         .msg_control = control,
-                         .msg_controllen = sizeof(control)};
-    const ssize_t len = recvmsg(wire, &msg, 0);
-    const ssize_t each = (ssize_t) (PAYLOAD + sizeof(struct head));
+    struct cast_head came;
+    const int got = cast_receive(&cast, round, next, &came);
 
-    if (len < (ssize_t) sizeof(struct head) || !take(&heads[0], round, next))
-        return 0;
-    return (uint32_t) ((len + each - 1) / each);
+    answer_again(&came, round);
+    return got > 0 ? (uint32_t) got : 0;
 }
 
+/* Frames that wait, of which those that come next are copied where they belong: how many. */
 static uint32_t receive_frames(uint32_t round, uint32_t next)
 {
     struct pollfd ready = {.fd = xsk.fd, .events = POLLIN};
@@ -256,15 +150,18 @@ static uint32_t receive_frames(uint32_t round, uint32_t next)
 
     if (xsk_waiting(&xsk) == 0)
         poll(&ready, 1, RESEND_MS);
-    while (xsk_waiting(&xsk) > 0 && next + got < datagrams()) {
+    while (xsk_waiting(&xsk) > 0 && next + got < cast_datagrams(&cast)) {
         const unsigned char *frame = xsk_first(&xsk, &len);
-        struct head h;
+        struct cast_head came = {.round = 0};
 
-        memcpy(&h, frame, sizeof(h));
-        if (len >= sizeof(h) && take(&h, round, next + got)) {
-            memcpy(message + (size_t) h.number * PAYLOAD, frame + sizeof(h), payload_of(h.number));
+        if (len >= sizeof(came))
+            memcpy(&came, frame, sizeof(came));
+        if (came.round == round && came.number == next + got) {
+            memcpy(cast.message + (size_t) came.number * PAYLOAD, frame + sizeof(came),
+                   cast_payload(&cast, came.number));
             got++;
         }
+        answer_again(&came, round);
         xsk_taken(&xsk);
     }
     return got;
@@ -272,20 +169,23 @@ static uint32_t receive_frames(uint32_t round, uint32_t next)
 
 static void receive_message(uint32_t round)
 {
-    struct head answer = {.rank = (uint32_t) rank, .round = round};
     uint32_t next = 0;
 
-    while (next < datagrams())
+    while (next < cast_datagrams(&cast))
         next += is(by_recv, "udp") ? receive_burst(round, next) : receive_frames(round, next);
-    answer.busy_us = busy_us();
-    sendto(wire, &answer, sizeof(answer), 0, (struct sockaddr *) &first, sizeof(first));
+    answer(round);
+}
+
+static char value(size_t i)
+{
+    return (char) (i * 7 + i / 251);
 }
 
 static void check_message(void)
 {
-    for (uint32_t i = 0; i < bytes; i++)
-        if (message[i] != (unsigned char) (i * 7 + i / 251)) {
-            fprintf(stderr, "xdp: byte %u of rank %d is wrong\n", i, rank);
+    for (size_t i = 0; i < cast.bytes; i++)
+        if (cast.message[i] != value(i)) {
+            fprintf(stderr, "xdp: byte %zu of rank %d is wrong\n", i, cast.rank);
             exit(1);
         }
 }
@@ -306,11 +206,11 @@ static void run(void)
     uint32_t again = 0;
 
     if (!us)
-        fail("memory");
+        cast_fail("memory");
     for (uint32_t i = 0; i < warm + rounds; i++) {
         const double at = now_us();
 
-        if (rank > 0) {
+        if (cast.rank > 0) {
             receive_message(i + 1);
             continue;
         }
@@ -320,7 +220,7 @@ static void run(void)
         else
             begin = busy_us();
     }
-    if (rank > 0) {
+    if (cast.rank > 0) {
         check_message();
         return;
     }
@@ -328,7 +228,7 @@ static void run(void)
         most = others[1][i] - others[0][i] > most ? others[1][i] - others[0][i] : most;
     qsort(us, rounds, sizeof(*us), by_value);
     printf("%s %s %s %d %u %.1f %.1f %u %.1f %.1f\n", by_send, by_recv, xsk.mode ? xsk.mode : "-",
-           size, bytes, us[rounds / 2], us[rounds * 9 / 10], again,
+           size, (unsigned) cast.bytes, us[rounds / 2], us[rounds * 9 / 10], again,
            (double) (busy_us() - begin) / rounds, (double) most / rounds);
     free(us);
 }
@@ -342,7 +242,7 @@ static int from_environment(const char *name)
 
 int main(int argc, char **argv)
 {
-    rank = from_environment("PMI_RANK");
+    cast.rank = from_environment("PMI_RANK");
     size = from_environment("PMI_SIZE");
     for (int i = 1; i < argc; i++) {
         if (strncmp(argv[i], "-send=", 6) == 0)
@@ -350,7 +250,7 @@ int main(int argc, char **argv)
         else if (strncmp(argv[i], "-recv=", 6) == 0)
             by_recv = argv[i] + 6;
         else if (strncmp(argv[i], "-bytes=", 7) == 0)
-            bytes = (uint32_t) atoi(argv[i] + 7);
+            cast.bytes = (size_t) atoi(argv[i] + 7);
         else if (strncmp(argv[i], "-rounds=", 8) == 0)
             rounds = (uint32_t) atoi(argv[i] + 8);
         else if (strncmp(argv[i], "-interface=", 11) == 0)
@@ -358,16 +258,17 @@ int main(int argc, char **argv)
         else
             return fprintf(stderr, "xdp: %s: see its head\n", argv[i]), 1;
     }
-    if (rank < 0 || size < 2 || size > HOSTS || bytes < 1 || bytes > MOST || rounds < 1)
+    if (cast.rank < 0 || size < 2 || size > HOSTS || cast.bytes < 1 || cast.bytes > MOST ||
+        rounds < 1)
         return fprintf(stderr, "xdp: a job of 2 to %d, and 1 to %u bytes\n", HOSTS, MOST), 1;
-    message = malloc(bytes);
-    if (!message)
-        fail("memory");
-    for (uint32_t i = 0; i < bytes; i++)
-        message[i] = rank == 0 ? (unsigned char) (i * 7 + i / 251) : 0;
-    open_socket();
-    if (is(rank == 0 ? by_send : by_recv, "xdp"))
-        xsk_open(&xsk, interface, group.sin_addr.s_addr, group.sin_port);
+    cast.message = malloc(cast.bytes);
+    if (!cast.message)
+        cast_fail("memory");
+    for (size_t i = 0; i < cast.bytes; i++)
+        cast.message[i] = cast.rank == 0 ? value(i) : 0;
+    cast_open(&cast, GROUP, PORT, RESEND_MS);
+    if (is(cast.rank == 0 ? by_send : by_recv, "xdp"))
+        xsk_open(&xsk, interface, cast.group.sin_addr.s_addr, cast.group.sin_port);
     run();
     return 0;
 }

@@ -54,9 +54,9 @@ static uint32_t part_member(const struct part *p, uint32_t i)
 {
     const struct hwmc_sites *sites = &p->all->sites;
 
-    return sites
-        ->ranks[p->which == INSIDE ? sites->first[p->site] + i
-                                   : sites->first[i] + hwmc_site_gateway(sites, i, p->which)];
+    if (p->which == INSIDE)
+        return sites->ranks[sites->first[p->site] + i];
+    return sites->ranks[sites->first[i] + hwmc_site_gateway(sites, i, p->which)];
 }
 
 /* Without memory for it: all members get to know. */

@@ -163,8 +163,8 @@ uint64_t hwmc_coll_direct_ns(const struct hwmc_network *net, const struct hwmc_c
  * ways that are alike MPICH's executes least. Or hwmc is slower by no more than that part where
  * there is something to gain that the model does not have:
  *
- *   over several rails       one that fails does not matter
- *   long blocks on slow lines hwmc's wait for grants, and overrun no queue on the way (8 hosts,
+ *   several rails            one that fails does not matter
+ *   long blocks, slow lines  hwmc's wait for grants, and overrun no queue on the way (8 hosts,
  *                            1 Gbit/s, alltoall of 256 KiB: 39 ms, MPICH's 75, predicted 16 and 17)
  *   hosts of several ranks   what MPICH's copy inside hosts is not counted; where hosts also share
  *                            processors MPICH's has to be predicted twice as fast (4 x 4 ranks on

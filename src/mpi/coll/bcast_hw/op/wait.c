@@ -45,6 +45,7 @@ _Static_assert(LOOKS >= HWMC_SHM_MISMATCH_STEPS, "looks are as far apart as they
 
 static __thread bool waiting __attribute__((tls_model("initial-exec")));
 static __thread uint64_t finished __attribute__((tls_model("initial-exec")));
+__thread bool hwmc_ended_in_poll __attribute__((tls_model("initial-exec")));
 
 void hwmc_shm_watch(bool memory)
 {
@@ -59,6 +60,7 @@ bool hwmc_in_shm(void)
 void hwmc_note_finished(uint32_t operations)
 {
     finished += operations;
+    hwmc_ended_in_poll = operations > 0;
 }
 
 uint64_t hwmc_finished(void)

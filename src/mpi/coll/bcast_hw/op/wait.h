@@ -61,6 +61,9 @@ uint64_t hwmc_finished(void);
 /* It has finished so many operations, in a poll in which maybe no message came. */
 void hwmc_note_finished(uint32_t operations);
 
+/* ... and nobody has looked since: a poll need not go on, as its request may be complete. */
+extern __thread bool hwmc_ended_in_poll __attribute__((tls_model("initial-exec")));
+
 /* What a wait inside a host does between two steps. Zero to begin with. */
 struct hwmc_shm_wait {
     struct hwmc_wait policy;

@@ -41,6 +41,9 @@ struct MPIDI_HWMC_poll {
 };
 extern __thread struct MPIDI_HWMC_poll MPIDI_HWMC_poll __attribute__((tls_model("initial-exec")));
 
+/* Operations of the layer have ended in this poll, before the netmod's part of it: op/wait.h. */
+extern __thread bool hwmc_ended_in_poll __attribute__((tls_model("initial-exec")));
+
 /* Sessions carry MPICH's messages: set once, in MPI_Init, at the same point of all processes. */
 extern bool hwmc_am_override;
 

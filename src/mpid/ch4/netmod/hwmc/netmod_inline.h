@@ -54,6 +54,10 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_NM_progress(int vci, HWMC_PROGRESS_ARG_T arg)
     struct MPIDI_HWMC_poll *p = &MPIDI_HWMC_poll;
     int mpi_errno, ended;
 
+    if (unlikely(hwmc_ended_in_poll)) { /* as MPICH 5.0 ends a poll in which a hook had success */
+        hwmc_ended_in_poll = false;
+        return MPI_SUCCESS;
+    }
     if (unlikely(p->timed))
         MPIDI_HWMC_poll_begins();
     p->polling = true;

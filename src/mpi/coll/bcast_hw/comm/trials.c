@@ -13,7 +13,7 @@
 static bool same_key(const struct hwmc_trials_key *a, const struct hwmc_trials_key *b)
 {
     return a->coll == b->coll && a->tries == b->tries && a->commutative == b->commutative &&
-           a->bytes == b->bytes;
+           a->directly == b->directly && a->bytes == b->bytes;
 }
 
 struct hwmc_trials_entry *hwmc_trials_find(struct hwmc_trials *t, struct hwmc_trials_key key)
@@ -68,7 +68,7 @@ struct hwmc_trials_entry *hwmc_trials_make(const MPIR_Comm *comm, struct hwmc_co
 {
     struct hwmc_trials_entry *e;
 
-    if (c->trials.num == HWMC_TRIALS_MAX || cost[used] == HWMC_TRIAL_NO_WAY)
+    if (!hwmc_trials_have_room(&c->trials) || cost[used] == HWMC_TRIAL_NO_WAY)
         return NULL;
     e = add_entry(&c->trials, key);
     if (!e) {
@@ -132,7 +132,7 @@ enum hwmc_algorithm hwmc_trials_bcast(const MPIR_Comm *comm, struct hwmc_comm *c
 
     MPL_COMPILE_TIME_ASSERT(HWMC_ALGORITHM_BINOMIAL + 1 == HWMC_TRIAL_WAYS);
     a = e ? (enum hwmc_algorithm) e->trial.used : hwmc_choose(shape, bytes, hwmc_is_forced());
-    if (!e && tries) {
+    if (!e && tries && hwmc_trials_have_room(&c->trials)) {
         bcast_costs(shape, bytes, cost);
         e = hwmc_trials_make(comm, c, bcast_key(bytes), cost, MPL_MIN(a, HWMC_ALGORITHM_BINOMIAL));
     }

@@ -45,6 +45,7 @@ struct hwmc_trials_key {
     enum hwmc_coll coll; /* HWMC_COLL_LIMIT: a broadcast */
     enum hwmc_tries tries;
     bool commutative;
+    bool directly;  /* it can go directly, as one in place cannot */
     uint64_t bytes; /* HWMC_LENGTH_UNKNOWN: any */
 };
 
@@ -60,6 +61,12 @@ struct hwmc_trials {
     struct hwmc_trials_entry *under_way; /* the call that has begun is one of its; NULL: of none */
     bool stands_aside;                   /* the next collective of this communicator is MPICH's */
 };
+
+/* A further one can be made. */
+static inline bool hwmc_trials_have_room(const struct hwmc_trials *t)
+{
+    return t->num < HWMC_TRIALS_MAX;
+}
 
 /* That of a call; NULL: there is none. It becomes the first, as most calls are of a kind with the
  * one before. */

@@ -37,12 +37,6 @@ struct hwmc_coll_case hwmc_spread_case(const struct hwmc_spread *s)
     return case_of(s, hwmc_spread_members(s), &s->c->leader_group[0].shape);
 }
 
-static struct hwmc_trials_key key_of(const struct hwmc_spread *s)
-{
-    return (struct hwmc_trials_key){
-        .coll = s->coll, .tries = s->tries, .commutative = s->commutative, .bytes = s->length};
-}
-
 /* Ranks of the host that has most, where one of each host takes part. */
 static uint32_t most_ranks(const struct hwmc_spread *s)
 {
@@ -69,6 +63,15 @@ static bool can_go_directly(const struct hwmc_spread *s)
            hwmc_coll_direct_fits(s->coll, (uint64_t) s->comm->local_size, s->length);
 }
 
+static struct hwmc_trials_key key_of(const struct hwmc_spread *s)
+{
+    return (struct hwmc_trials_key){.coll = s->coll,
+                                    .tries = s->tries,
+                                    .commutative = s->commutative,
+                                    .directly = can_go_directly(s),
+                                    .bytes = s->length};
+}
+
 /* Of calls of any length one trial must do, which short ones may decide. So it is between ways that
  * lose little at any length: MPICH's, a message for each part; the direct one, if there is one,
  * where that is so for long parts; else hwmc's, as long as it is in use over one rail. One that is
@@ -83,7 +86,7 @@ static bool can_be_tried(const struct hwmc_spread *s, enum hwmc_way used)
            (used == HWMC_WAY_HWMC && !hwmc_network_has_rails());
 }
 
-/* NULL: there is no room for it, or only one way. */
+/* There is room for it. NULL: nothing is known of the network, or there is no memory. */
 static struct hwmc_trials_entry *make_trial(const struct hwmc_spread *s,
                                             const struct hwmc_coll_case *c, enum hwmc_way used)
 {
@@ -120,7 +123,7 @@ static enum hwmc_way fastest_way(const struct hwmc_spread *s, const struct hwmc_
     struct hwmc_trials_entry *e = hwmc_trials_find(&s->c->trials, key_of(s));
     enum hwmc_way way = e ? (enum hwmc_way) e->trial.used : expected_way(s, c);
 
-    if (!e)
+    if (!e && hwmc_trials_have_room(&s->c->trials))
         e = make_trial(s, c, way);
     if (e && can_be_tried(s, way))
         way = (enum hwmc_way) hwmc_trials_begin(&s->c->trials, e);

@@ -264,6 +264,7 @@ static void prepare(void)
     setenv("MPIR_CVAR_HWMC_SELECTION", "none", 1);
     setenv("MPIR_CVAR_HWMC_TUNE", TUNE_KEYS, 1);
     setenv("MPIR_CVAR_HWMC_SHM_MEMORY", "4096", 1);
+    setenv("MPIR_CVAR_HWMC_MIN_RANKS", "2", 1); /* whatever the user has: hwmc's own are tried */
 }
 
 int main(int argc, char **argv)

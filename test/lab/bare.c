@@ -44,7 +44,7 @@ static void size_datagrams(void)
     all.ifc_len = sizeof(rows);
     all.ifc_req = rows;
     if (ioctl(cast.wire, SIOCGIFCONF, &all) != 0)
-        cast_fail("interfaces");
+        err(1, "interfaces");
     for (int i = 0; i < all.ifc_len / (int) sizeof(rows[0]); i++) {
         const struct sockaddr_in *at = (const struct sockaddr_in *) (void *) &rows[i].ifr_addr;
 
@@ -173,24 +173,14 @@ static void probe(void)
         tell(&cast.group, h.round, 0, 0);
 }
 
-static char value(size_t i)
-{
-    return (char) (i * 7 + i / 251);
-}
-
 static void fill(void)
 {
-    for (size_t i = 0; i < cast.bytes; i++)
-        cast.message[i] = cast.rank == 0 ? value(i) : 0;
+    cast_fill(&cast);
 }
 
 static void verify(void)
 {
-    for (size_t i = 0; i < cast.bytes; i++)
-        if (cast.message[i] != value(i)) {
-            fprintf(stderr, "bare: byte %zu is wrong\n", i);
-            exit(1);
-        }
+    cast_verify(&cast);
 }
 
 static void begin(const char *op, size_t length)
@@ -198,7 +188,7 @@ static void begin(const char *op, size_t length)
     cast.bytes = strcmp(op, "barrier") == 0 ? 0 : length;
     cast.message = malloc(cast.bytes + 1);
     if (!cast.message)
-        cast_fail("memory");
+        err(1, "memory");
 }
 
 static void end(void)

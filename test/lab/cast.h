@@ -12,6 +12,7 @@
 #define HWMC_LAB_CAST_H_INCLUDED
 
 #include <arpa/inet.h>
+#include <err.h>
 #include <netinet/in.h>
 #include <netinet/udp.h>
 #include <stdint.h>
@@ -48,12 +49,6 @@ struct cast {
     size_t bytes;
 };
 
-static inline void cast_fail(const char *what)
-{
-    perror(what);
-    exit(1);
-}
-
 static inline uint32_t cast_least(uint32_t a, uint32_t b)
 {
     return a < b ? a : b;
@@ -78,13 +73,33 @@ static inline void cast_open(struct cast *c, const char *group, uint16_t port, i
     if (c->wire < 0 || setsockopt(c->wire, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) != 0 ||
         bind(c->wire, (struct sockaddr *) &here, sizeof(here)) != 0 ||
         setsockopt(c->wire, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)) != 0)
-        cast_fail("socket");
+        err(1, "socket");
     if (c->rank > 0 &&
         (setsockopt(c->wire, IPPROTO_IP, IP_ADD_MEMBERSHIP, &request, sizeof(request)) ||
          setsockopt(c->wire, IPPROTO_UDP, UDP_GRO, &yes, sizeof(yes))))
-        cast_fail("membership");
+        err(1, "membership");
     if (setsockopt(c->wire, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room)) != 0)
         setsockopt(c->wire, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room));
+}
+
+/* What byte `i` of the message is to be. */
+static inline char cast_value(size_t i)
+{
+    return (char) (i * 7 + i / 251);
+}
+
+/* The first host has the message, the others nothing of it. */
+static inline void cast_fill(struct cast *c)
+{
+    for (size_t i = 0; i < c->bytes; i++)
+        c->message[i] = c->rank == 0 ? cast_value(i) : 0;
+}
+
+static inline void cast_verify(const struct cast *c)
+{
+    for (size_t i = 0; i < c->bytes; i++)
+        if (c->message[i] != cast_value(i))
+            errx(1, "byte %zu of rank %d is wrong", i, c->rank);
 }
 
 /* Of the message. */

@@ -35,7 +35,7 @@
 #define KICK 44u /* frames that are sent at a time */
 #define MOST (XSK_RING / 2 * PAYLOAD)
 
-/* What says that a message has come, and how long its process has held a processor. */
+/* A receiver answers that it has the message. busy_us: how long it has held a processor. */
 struct answer {
     struct cast_head head;
     uint64_t busy_us;
@@ -142,7 +142,7 @@ static uint32_t receive_burst(uint32_t round, uint32_t next)
     return got > 0 ? (uint32_t) got : 0;
 }
 
-/* Frames that wait, of which those that come next are copied where they belong: how many. */
+/* Copies the frames that come next to where they belong. Returns how many. */
 static uint32_t receive_frames(uint32_t round, uint32_t next)
 {
     struct pollfd ready = {.fd = xsk.fd, .events = POLLIN};
@@ -176,20 +176,6 @@ static void receive_message(uint32_t round)
     answer(round);
 }
 
-static char value(size_t i)
-{
-    return (char) (i * 7 + i / 251);
-}
-
-static void check_message(void)
-{
-    for (size_t i = 0; i < cast.bytes; i++)
-        if (cast.message[i] != value(i)) {
-            fprintf(stderr, "xdp: byte %zu of rank %d is wrong\n", i, cast.rank);
-            exit(1);
-        }
-}
-
 static int by_value(const void *a, const void *b)
 {
     const double x = *(const double *) a, y = *(const double *) b;
@@ -206,7 +192,7 @@ static void run(void)
     uint32_t again = 0;
 
     if (!us)
-        cast_fail("memory");
+        err(1, "memory");
     for (uint32_t i = 0; i < warm + rounds; i++) {
         const double at = now_us();
 
@@ -221,7 +207,7 @@ static void run(void)
             begin = busy_us();
     }
     if (cast.rank > 0) {
-        check_message();
+        cast_verify(&cast);
         return;
     }
     for (int i = 1; i < size; i++)
@@ -263,9 +249,8 @@ int main(int argc, char **argv)
         return fprintf(stderr, "xdp: a job of 2 to %d, and 1 to %u bytes\n", HOSTS, MOST), 1;
     cast.message = malloc(cast.bytes);
     if (!cast.message)
-        cast_fail("memory");
-    for (size_t i = 0; i < cast.bytes; i++)
-        cast.message[i] = cast.rank == 0 ? value(i) : 0;
+        err(1, "memory");
+    cast_fill(&cast);
     cast_open(&cast, GROUP, PORT, RESEND_MS);
     if (is(cast.rank == 0 ? by_send : by_recv, "xdp"))
         xsk_open(&xsk, interface, cast.group.sin_addr.s_addr, cast.group.sin_port);

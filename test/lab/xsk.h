@@ -15,6 +15,7 @@
 #define HWMC_LAB_XSK_H_INCLUDED
 
 #include <arpa/inet.h>
+#include <err.h>
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
 #include <linux/if_link.h>
@@ -49,13 +50,6 @@ struct xsk {
     uint32_t next;   /* of them */
     unsigned char headers[XSK_HEADERS];
 };
-
-static inline void xsk_fail(const char *what)
-{
-    fprintf(stderr, "xsk: %s: ", what);
-    perror(NULL);
-    exit(1);
-}
 
 static inline int xsk_bpf(int command, union bpf_attr *attr)
 {
@@ -121,14 +115,14 @@ static inline void xsk_attach(struct xsk *x, int interface, uint32_t group, uint
                                            .flags = XDP_FLAGS_DRV_MODE}};
 
     if (program < 0 || xsk_bpf(BPF_MAP_UPDATE_ELEM, &entry) != 0)
-        xsk_fail("no program for XDP (CAP_BPF and CAP_NET_ADMIN are needed)");
+        err(1, "no program for XDP (CAP_BPF and CAP_NET_ADMIN are needed)");
     x->mode = "native";
     if (xsk_bpf(BPF_LINK_CREATE, &link) >= 0)
         return;
     x->mode = "generic";
     link.link_create.flags = XDP_FLAGS_SKB_MODE;
     if (xsk_bpf(BPF_LINK_CREATE, &link) < 0)
-        xsk_fail("cannot attach a program to the interface");
+        err(1, "cannot attach a program to the interface");
 }
 
 static inline void xsk_map(const struct xsk *x, struct xsk_ring *r, int option,
@@ -138,11 +132,11 @@ static inline void xsk_map(const struct xsk *x, struct xsk_ring *r, int option,
     unsigned char *p;
 
     if (setsockopt(x->fd, SOL_XDP, option, &num, sizeof(num)) != 0)
-        xsk_fail("ring");
+        err(1, "ring");
     p = mmap(NULL, at->desc + num * entry, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, x->fd,
              page);
     if (p == MAP_FAILED)
-        xsk_fail("ring");
+        err(1, "ring");
     *r = (struct xsk_ring){(uint32_t *) (void *) (p + at->producer),
                            (uint32_t *) (void *) (p + at->consumer), p + at->desc};
 }
@@ -201,13 +195,13 @@ static inline void xsk_address(struct xsk *x, const char *interface, uint32_t gr
 
     snprintf(r.ifr_name, sizeof(r.ifr_name), "%s", interface);
     if (ioctl(any, SIOCGIFHWADDR, &r) != 0)
-        xsk_fail("hardware address");
+        err(1, "hardware address");
     memcpy(h, (unsigned char[]){1, 0, 0x5e, g[1] & 0x7f, g[2], g[3]}, 6);
     memcpy(h + 6, r.ifr_hwaddr.sa_data, 6);
     memcpy(h + 12, (unsigned char[]){8, 0}, 2);
     memset(ip, 0, 28);
     if (ioctl(any, SIOCGIFADDR, &r) != 0)
-        xsk_fail("address");
+        err(1, "address");
     ip[0] = 0x45;
     ip[8] = 1; /* hops */
     ip[9] = IPPROTO_UDP;
@@ -234,7 +228,7 @@ static inline void xsk_open(struct xsk *x, const char *interface, uint32_t group
     if (x->fd < 0 || x->memory == MAP_FAILED ||
         setsockopt(x->fd, SOL_XDP, XDP_UMEM_REG, &memory, sizeof(memory)) != 0 ||
         getsockopt(x->fd, SOL_XDP, XDP_MMAP_OFFSETS, &at, &len) != 0)
-        xsk_fail("no AF_XDP socket (Linux 4.18 or later and CAP_NET_RAW are needed)");
+        err(1, "no AF_XDP socket (Linux 4.18 or later and CAP_NET_RAW are needed)");
     xsk_map(x, &x->fill, XDP_UMEM_FILL_RING, &at.fr, (off_t) XDP_UMEM_PGOFF_FILL_RING, 8);
     xsk_map(x, &x->completion, XDP_UMEM_COMPLETION_RING, &at.cr,
             (off_t) XDP_UMEM_PGOFF_COMPLETION_RING, 8);
@@ -242,7 +236,7 @@ static inline void xsk_open(struct xsk *x, const char *interface, uint32_t group
     xsk_map(x, &x->tx, XDP_TX_RING, &at.tx, (off_t) XDP_PGOFF_TX_RING, sizeof(struct xdp_desc));
     where.sxdp_ifindex = if_nametoindex(interface);
     if (bind(x->fd, (struct sockaddr *) &where, sizeof(where)) != 0)
-        xsk_fail(interface);
+        err(1, "%s", interface);
     x->unsent = XSK_RING;
     x->next = 0;
     for (uint32_t i = 0; i < XSK_RING; i++)

@@ -16,7 +16,10 @@
  *   alone       the computation by itself
  *
  * and HIDDEN BYTES PERCENT, HIDDEN_TESTED BYTES PERCENT: what of ibcast's time does not come on top
- * of the computation. The time of a repeat is that of the slowest rank; a barrier is before it.
+ * of the computation. The time of a repeat is that of the slowest rank; a barrier is before it. The
+ * first three are measured in turn, and so are the others: where hosts share processors, how ranks
+ * leave a barrier, one after the other or all at once, is a large part of a short broadcast's time,
+ * and may change in mid-job.
  * -sleeps: the computation is a sleep, where hosts share processors.
  */
 
@@ -31,11 +34,13 @@
 
 static int rank, sleeps, repeats = 51;
 static char *buf;
-static MPI_Request persistent;
 
-struct step {
+enum { FORMS = 3 }; /* that are measured in turn */
+
+struct form {
     const char *name;
     void (*run)(int bytes, double compute_s);
+    double times[REPEATS_MAX];
 };
 
 static double now_s(void)
@@ -90,6 +95,17 @@ static void run_tested(int bytes, double compute_s)
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
+#if MPI_VERSION >= 4
+
+#define HAS_PERSISTENT 1
+
+static MPI_Request persistent;
+
+static void persist_init(int bytes)
+{
+    MPI_Bcast_init(buf, bytes, MPI_BYTE, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &persistent);
+}
+
 static void run_persistent(int bytes, double compute_s)
 {
     (void) bytes;
@@ -97,6 +113,31 @@ static void run_persistent(int bytes, double compute_s)
     MPI_Start(&persistent);
     MPI_Wait(&persistent, MPI_STATUS_IGNORE);
 }
+
+static void persist_free(void)
+{
+    MPI_Request_free(&persistent);
+}
+
+#else
+
+#define HAS_PERSISTENT 0
+
+static void persist_init(int bytes)
+{
+    (void) bytes;
+}
+
+static void run_persistent(int bytes, double compute_s)
+{
+    run_bcast(bytes, compute_s);
+}
+
+static void persist_free(void)
+{
+}
+
+#endif
 
 static void run_alone(int bytes, double compute_s)
 {
@@ -111,24 +152,29 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The median of the slowest rank's time, in seconds, the same at all ranks. */
-static double measure(void (*run)(int, double), int bytes, double compute_s)
+/* The slowest rank's time, in seconds, the same at all ranks. */
+static double time_of(const struct form *f, int bytes, double compute_s)
 {
-    static double times[REPEATS_MAX];
+    double begin, taken, slowest;
 
-    for (int i = -5; i < repeats; i++) {
-        double begin, taken, slowest;
+    MPI_Barrier(MPI_COMM_WORLD);
+    begin = now_s();
+    f->run(bytes, compute_s);
+    taken = now_s() - begin;
+    MPI_Allreduce(&taken, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    return slowest;
+}
 
-        MPI_Barrier(MPI_COMM_WORLD);
-        begin = now_s();
-        run(bytes, compute_s);
-        taken = now_s() - begin;
-        MPI_Allreduce(&taken, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-        if (i >= 0)
-            times[i] = slowest;
+/* Runs the forms in turn. Their medians, in seconds, the same at all ranks. */
+static void measure(struct form forms[FORMS], int bytes, double compute_s, double medians[FORMS])
+{
+    for (int i = -5; i < repeats; i++)
+        for (int k = 0; k < FORMS; k++)
+            forms[k].times[i < 0 ? 0 : i] = time_of(&forms[k], bytes, compute_s);
+    for (int k = 0; k < FORMS; k++) {
+        qsort(forms[k].times, (size_t) repeats, sizeof(double), compare);
+        medians[k] = forms[k].times[repeats / 2];
     }
-    qsort(times, (size_t) repeats, sizeof(times[0]), compare);
-    return times[repeats / 2];
 }
 
 static void print(const char *name, int bytes, double value)
@@ -139,25 +185,25 @@ static void print(const char *name, int bytes, double value)
 
 static void one_length(int bytes)
 {
-    double bcast_s, ibcast_s, computed_s, tested_s, alone_s;
+    static struct form whole[FORMS] = {{.name = "bcast", .run = run_bcast},
+                                       {.name = "ibcast", .run = run_computed},
+                                       {.name = "persistent", .run = run_persistent}};
+    static struct form parts[FORMS] = {{.name = "computed", .run = run_computed},
+                                       {.name = "tested", .run = run_tested},
+                                       {.name = "alone", .run = run_alone}};
+    double s[FORMS], with[FORMS];
 
-    bcast_s = measure(run_bcast, bytes, 0);
-    ibcast_s = measure(run_computed, bytes, 0);
-    alone_s = measure(run_alone, bytes, ibcast_s);
-    computed_s = measure(run_computed, bytes, ibcast_s);
-    tested_s = measure(run_tested, bytes, ibcast_s);
-    print("bcast", bytes, bcast_s * 1e6);
-    print("ibcast", bytes, ibcast_s * 1e6);
-#if MPI_VERSION >= 4
-    MPI_Bcast_init(buf, bytes, MPI_BYTE, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &persistent);
-    print("persistent", bytes, measure(run_persistent, bytes, 0) * 1e6);
-    MPI_Request_free(&persistent);
-#endif
-    print("computed", bytes, computed_s * 1e6);
-    print("tested", bytes, tested_s * 1e6);
-    print("alone", bytes, alone_s * 1e6);
-    print("hidden", bytes, 100 * (1 - (computed_s - alone_s) / ibcast_s));
-    print("hidden_tested", bytes, 100 * (1 - (tested_s - alone_s) / ibcast_s));
+    persist_init(bytes);
+    measure(whole, bytes, 0, s);
+    persist_free();
+    measure(parts, bytes, s[1], with);
+    for (int k = 0; k < FORMS; k++)
+        if (whole[k].run != run_persistent || HAS_PERSISTENT)
+            print(whole[k].name, bytes, s[k] * 1e6);
+    for (int k = 0; k < FORMS; k++)
+        print(parts[k].name, bytes, with[k] * 1e6);
+    print("hidden", bytes, 100 * (1 - (with[0] - with[2]) / s[1]));
+    print("hidden_tested", bytes, 100 * (1 - (with[1] - with[2]) / s[1]));
 }
 
 int main(int argc, char **argv)

@@ -64,6 +64,7 @@ static void ibcast_start(struct hwmc_request *r)
     struct ibcast *b = ibcast_of(r);
 
     b->state = IBCAST_PLAN;
+    b->await.kind = HWMC_AWAIT_NOTHING;
     b->message.mpi_errno = MPI_SUCCESS;
     b->plan = hwmc_plan_of(b->root, b->bytes, r->tag);
     b->messages = hwmc_messages_of(r->comm, r->tag);
@@ -194,12 +195,13 @@ static MPI_Aint bytes_of(MPI_Aint count, MPI_Datatype datatype)
     return size * count;
 }
 
-/* An operation of `c`; or NULL, and `c` is freed if it is of this broadcast alone. A rank without
- * memory for it fails; others may wait for it, as they would in MPICH. */
+/* An operation of `c`, of which ibcast_start fills in the rest; or NULL, and `c` is freed if it is
+ * of this broadcast alone. A rank without memory for it fails; others may wait for it, as they
+ * would in MPICH. */
 static struct ibcast *ibcast_make(void *buffer, MPI_Aint count, MPI_Datatype datatype, int root,
                                   MPIR_Comm *comm, struct hwmc_comm *c)
 {
-    struct ibcast *b = c ? MPL_calloc(1, sizeof(*b), MPL_MEM_COLL) : NULL;
+    struct ibcast *b = c ? MPL_malloc(sizeof(*b), MPL_MEM_COLL) : NULL;
 
     if (!b) {
         hwmc_twin_free(c);

@@ -74,12 +74,12 @@ TEST_F(Launcher, OfSeveralThatTalksToNone)
 TEST_F(Launcher, OfPmixSaysWhatPmixNeeds)
 {
     environment = {{"PMIX_NAMESPACE", "1234"}, {"PMIX_RANK", "1"}};
-    EXPECT_EQ("PMIX_RANK=1: start it with mpiexec, or by PMI-2; PMIx needs MPICH 4.3 or later, "
+    EXPECT_EQ("PMIX_RANK=1: start it with mpiexec, or by PMI-2; PMIx needs MPICH 4.2 or later, "
               "configured as in docs/slurm.md",
               others());
     environment["SLURM_STEP_NUM_TASKS"] = "2";
     EXPECT_EQ("SLURM_STEP_NUM_TASKS=2: start it with srun --mpi=pmi2, or with mpiexec; PMIx needs "
-              "MPICH 4.3 or later, configured as in docs/slurm.md",
+              "MPICH 4.2 or later, configured as in docs/slurm.md",
               others());
 }
 

@@ -24,7 +24,7 @@ static const struct sign signs[] = {
 
 /* In a build of MPICH with a PMIx library: docs/slurm.md. */
 static const char *const or_pmix =
-    "; PMIx needs MPICH 4.3 or later, configured as in docs/slurm.md";
+    "; PMIx needs MPICH 4.2 or later, configured as in docs/slurm.md";
 
 /* The value of a variable; -1: not set, or no number. */
 static long number_of(hwmc_getenv *get, const char *name)

@@ -71,8 +71,8 @@
 #endif
 
 /* Which PMI a process speaks is chosen when it starts since 4.2, in 5.0 by MPICH itself. MPICH's
- * own library has functions of PMIx's names, but speaks to mpiexec only. */
-#if defined(ENABLE_PMIX) && defined(PMI_FROM_3RD_PARTY)
+ * own library has functions of PMIx's names, but speaks to mpiexec only; it has no version. */
+#if defined(ENABLE_PMIX) && defined(PMIX_VERSION_MAJOR)
 #define HWMC_PMIX_VERSION MPIR_CVAR_PMI_VERSION_x
 #else
 #define HWMC_PMIX_VERSION MPIR_CVAR_PMI_VERSION_1

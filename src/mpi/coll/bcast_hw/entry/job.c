@@ -22,10 +22,16 @@
 
 #define ABORT_MS 100 /* mpiexec may be stopped, or gone */
 
+/* A fence of some of a step's processes does not end with Slurm's PMIx, which MPICH 5.0 would use. */
 void MPIR_Hwmc_choose_pmi(void)
 {
+    const enum hwmc_launcher launcher = hwmc_launcher_find(getenv);
+
     if (!getenv("MPIR_CVAR_PMI_VERSION"))
-        HWMC_CHOOSE_PMI(hwmc_launcher_find(getenv));
+        HWMC_CHOOSE_PMI(launcher);
+    if (launcher == HWMC_LAUNCHER_PMIX && getenv("SLURM_STEP_ID") &&
+        !getenv("MPIR_CVAR_PMI_DISABLE_GROUP"))
+        HWMC_PMI_WITHOUT_GROUPS();
 }
 
 /* What was written to a pipe, and nobody has read. */

@@ -89,4 +89,11 @@
 #define HWMC_CHOOSE_PMI(launcher) ((void) (launcher))
 #endif
 
+/* Fences are of all processes. */
+#if MPICH_NUMVERSION >= 50000000
+#define HWMC_PMI_WITHOUT_GROUPS() ((void) (MPIR_CVAR_PMI_DISABLE_GROUP = 1))
+#else
+#define HWMC_PMI_WITHOUT_GROUPS() ((void) 0)
+#endif
+
 #endif /* HWMC_PROCESS_MPICH_H_INCLUDED */

@@ -68,6 +68,46 @@ TEST(EngineMemory, OfABrokenGroupIsNotSentLater)
     EXPECT_TRUE(hwmc_rails_idle(&net.engines[0]->wires.rails));
 }
 
+// A rail may send from memory that it has been lent after it has taken all datagrams.
+TEST(EngineMemory, OfARootIsSentOnceRailsHaveReturnedIt)
+{
+    mem::Net net(3, 64 << 20, 140, 1 << 20, 2);
+    Groups g = net.group(first(3), long_ones());
+    mem::Bytes data = pattern(900, 3);
+
+    net.settle();
+    hwmc_group_pin(g[0], data.data(), data.size());
+    hwmc_group_lend(g[0]);
+    for (uint32_t rail = 0; rail < 2; rail++)
+        EXPECT_EQ(1u, net.fabric(0, rail).lent.count(data.data()));
+    EXPECT_EQ(2u, net.engines[0]->wires.engine_counts->lent);
+    ASSERT_EQ(data.data(), hwmc_group_next_bytes(g[0], 900));
+    net.fabric(0, 0).keeps = true;
+    hwmc_group_post_root(g[0], 900, false, net.now);
+    net.settle();
+    EXPECT_TRUE(hwmc_rails_idle(&net.engines[0]->wires.rails));
+    EXPECT_FALSE(hwmc_group_sent(g[0]));
+    EXPECT_TRUE(net.fabric(0, 1).lent.empty());
+    net.fabric(0, 0).keeps = false;
+    EXPECT_TRUE(hwmc_group_sent(g[0]));
+    hwmc_group_unpin(g[0]);
+}
+
+// After an error nobody waits, and the loan ends by itself.
+TEST(EngineMemory, OfABrokenGroupIsWantedBack)
+{
+    mem::Net net(3);
+    Groups g = net.group(first(3), long_ones());
+    mem::Bytes data = pattern(900, 3);
+
+    net.settle();
+    hwmc_group_pin(g[0], data.data(), data.size());
+    hwmc_group_lend(g[0]);
+    hwmc_group_on_failed(g[0], 2, 1);
+    hwmc_group_unpin(g[0]);
+    EXPECT_TRUE(net.fabric(0).lent.empty());
+}
+
 // What others still need of a group that works goes on from the channel.
 TEST(EngineMemory, TakenBackTooEarlyIsRepaired)
 {

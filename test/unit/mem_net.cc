@@ -121,6 +121,18 @@ static int post(hwmc_fabric *f, uint64_t group, const hwmc_out *out, int n)
     return k;
 }
 
+static bool lend(hwmc_fabric *f, const void *memory, size_t)
+{
+    return fabric_of(f)->lent.insert(memory).second;
+}
+
+static bool returned(hwmc_fabric *f, const void *memory)
+{
+    if (!fabric_of(f)->keeps)
+        fabric_of(f)->lent.erase(memory);
+    return !fabric_of(f)->lent.count(memory);
+}
+
 static int poll(hwmc_fabric *f, hwmc_in *in, int n)
 {
     Fabric *at = fabric_of(f);
@@ -177,9 +189,9 @@ static void close_fabric(hwmc_fabric *f)
     fabric_of(f)->joined.clear();
 }
 
-static const hwmc_fabric_ops fabric_ops = {"mem",   query,    draw,        join, leave,
-                                           refresh, post,     queued,      poll, poll_into,
-                                           no_fds,  deadline, close_fabric};
+static const hwmc_fabric_ops fabric_ops = {"mem",   query,     draw,   join,     leave,
+                                           refresh, post,      lend,   returned, queued,
+                                           poll,    poll_into, no_fds, deadline, close_fabric};
 
 static void address(hwmc_lane *, const void **addr, size_t *len)
 {

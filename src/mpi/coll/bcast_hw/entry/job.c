@@ -22,7 +22,7 @@
 
 #define ABORT_MS 100 /* mpiexec may be stopped, or gone */
 
-/* A fence of some of a step's processes does not end with Slurm's PMIx, which MPICH 5.0 would use. */
+/* A fence of some of a step's processes, as in MPICH 5.0, does not end with Slurm's PMIx. */
 void MPIR_Hwmc_choose_pmi(void)
 {
     const enum hwmc_launcher launcher = hwmc_launcher_find(getenv);

@@ -90,6 +90,8 @@ static void pin(struct hwmc_net_stage *s)
     if (s->at > 0 || s->pinned || !b->memory || b->bytes <= s->cfg.pin_min)
         return;
     hwmc_group_pin(s->cfg.group, b->memory, (size_t) b->bytes);
+    if (s->cfg.is_root)
+        hwmc_group_lend(s->cfg.group);
     s->pinned = true;
 }
 

@@ -26,7 +26,8 @@
  *   SENDING, RECEIVING, BY_TREES
  *                        it is posted; once it is done it is consumed
  *   UNPACKED             the piece is where the program wants it
- *   SENT                 no more is multicast, but the rails may have some of the program's memory
+ *   SENT                 no more is multicast, but the rails may have some of the program's memory,
+ *                        or send from it
  *   RETREAT              after an error: retreat.h
  *
  * Invariants: `at` and `here` only grow; one broadcast of the group is posted at a time; OVER: the

@@ -23,7 +23,8 @@ struct hwmc_fabric {
     const struct hwmc_fabric_ops *ops;
 };
 
-/* A datagram to send: head and body are sent as one; both are borrowed for the call only. */
+/* A datagram to send: head and body are sent as one; both are borrowed for the call only, but for
+ * bodies in memory that is lent. */
 struct hwmc_out {
     const void *head;
     size_t head_len;
@@ -94,6 +95,15 @@ struct hwmc_fabric_ops {
      * nothing more can be sent. */
     int (*post)(struct hwmc_fabric *f, uint64_t group, const struct hwmc_out *out, int n);
 
+    /* The `bytes` bytes at `memory` stay as they are until `returned` has answered true: bodies
+     * that lie there may be sent from there, also after post has returned. False: they are not
+     * lent, and post copies them. NULL, and `returned` too: the fabric cannot do that. */
+    bool (*lend)(struct hwmc_fabric *f, const void *memory, size_t bytes);
+
+    /* What was lent at `memory` is wanted back. Whether nothing posted needs it any more, or it was
+     * not lent. If not: to be asked again. It is lent no longer then, even if nobody asks. */
+    bool (*returned)(struct hwmc_fabric *f, const void *memory);
+
     /* Bytes posted that have not left this host yet, as the system counts them; 0 where it does not
      * tell. */
     size_t (*queued)(struct hwmc_fabric *f);
@@ -108,8 +118,9 @@ struct hwmc_fabric_ops {
                      struct hwmc_in *in, int n);
 
     /* Who is about to wait calls this, then deadline, then waits. Descriptors that become readable
-     * when from now on poll gets something, post may take what it did not, or a join that was under
-     * way is answered: writes up to `max`, returns how many there are. */
+     * when from now on poll gets something, post may take what it did not, what was lent comes
+     * back, or a join that was under way is answered: writes up to `max`, returns how many there
+     * are. */
     int (*fds)(struct hwmc_fabric *f, int *fds, int max);
 
     /* ns (CLOCK_MONOTONIC) at which one of these is so though no descriptor is readable; 0: it is;

@@ -33,14 +33,23 @@ void hwmc_group_pin(struct hwmc_group *g, void *memory, size_t bytes)
     g->all->pinned = g;
 }
 
-bool hwmc_group_sent(const struct hwmc_group *g)
+void hwmc_group_lend(struct hwmc_group *g)
 {
-    return hwmc_rails_idle(&g->wires->rails);
+    g->wires->engine_counts->lent +=
+        hwmc_rails_lend(&g->wires->rails, g->placement.user, g->placement.user_bytes);
 }
 
+bool hwmc_group_sent(struct hwmc_group *g)
+{
+    return hwmc_rails_idle(&g->wires->rails) &&
+           hwmc_rails_returned(&g->wires->rails, g->placement.user);
+}
+
+/* After an error nobody takes what a rail still sends from there. */
 void hwmc_group_unpin(struct hwmc_group *g)
 {
     hwmc_rails_forget(&g->wires->rails, g->placement.user, g->placement.user_bytes);
+    hwmc_rails_returned(&g->wires->rails, g->placement.user);
     hwmc_placement_unpin(&g->placement, g->stream.channel.floor);
     if (g->all->pinned == g)
         g->all->pinned = NULL;

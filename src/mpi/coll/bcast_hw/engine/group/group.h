@@ -124,10 +124,12 @@ bool hwmc_group_open(const struct hwmc_group *g);
 void hwmc_group_stall(struct hwmc_group *g, uint64_t now);
 
 /* The next message, of `bytes`, lies, or is to lie, at `memory`, of the program's: its broadcasts
- * are sent from there and placed there as far as they have not begun to come. Until return, which a
- * root calls when all is sent, or after an error: what is not sent then is lost. */
+ * are sent from there and placed there as far as they have not begun to come. A root lends it to
+ * the rails besides. Until unpin, which a root calls when all is sent, and has left, or after an
+ * error: what is not sent then is lost. */
 void hwmc_group_pin(struct hwmc_group *g, void *memory, size_t bytes);
-bool hwmc_group_sent(const struct hwmc_group *g);
+void hwmc_group_lend(struct hwmc_group *g);
+bool hwmc_group_sent(struct hwmc_group *g);
 void hwmc_group_unpin(struct hwmc_group *g);
 
 /* The call that a broadcast along trees belongs to ends before the broadcast: nothing more of it

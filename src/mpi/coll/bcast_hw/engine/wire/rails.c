@@ -178,6 +178,32 @@ bool hwmc_rails_idle(const struct hwmc_rails *rails)
     return true;
 }
 
+uint32_t hwmc_rails_lend(struct hwmc_rails *rails, const void *memory, size_t bytes)
+{
+    uint32_t lent = 0;
+
+    FOR_EACH (r, rails->mask) {
+        struct hwmc_fabric *f = rails->one[r].fabric;
+
+        if (f->ops->lend && f->ops->lend(f, memory, bytes))
+            lent++;
+    }
+    return lent;
+}
+
+bool hwmc_rails_returned(struct hwmc_rails *rails, const void *memory)
+{
+    bool all = true;
+
+    FOR_EACH (r, rails->mask) {
+        struct hwmc_fabric *f = rails->one[r].fabric;
+
+        if (f->ops->lend && !f->ops->returned(f, memory))
+            all = false;
+    }
+    return all;
+}
+
 static bool backlog_borrows(const struct hwmc_backlog *b, const void *memory, size_t bytes)
 {
     for (int i = b->next; i < b->n; i++)

@@ -12,7 +12,7 @@
  *
  * A datagram's body is borrowed until its fabric has taken it: a group does not begin another
  * broadcast before that (hwmc_rails_idle), and who frees or gives back memory before that has
- * it forgotten.
+ * it forgotten. From memory that is lent a fabric may send later still (hwmc_rails_returned).
  */
 #ifndef HWMC_ENGINE_WIRE_RAILS_H_INCLUDED
 #define HWMC_ENGINE_WIRE_RAILS_H_INCLUDED
@@ -74,6 +74,13 @@ void hwmc_rails_flush(struct hwmc_rails *rails, uint64_t now);
 
 /* Everything is handed over. */
 bool hwmc_rails_idle(const struct hwmc_rails *rails);
+
+/* Fabrics that can may send from these `bytes` bytes until they have returned them; how many. */
+uint32_t hwmc_rails_lend(struct hwmc_rails *rails, const void *memory, size_t bytes);
+
+/* They are wanted back: to be called until it answers true, unless nobody cares what is sent from
+ * there. */
+bool hwmc_rails_returned(struct hwmc_rails *rails, const void *memory);
 
 /* `bytes` bytes at `memory` go back to their owner. A rail on which a datagram waits that has its
  * body there drops what waits: it is lost like any datagram. */

@@ -25,6 +25,7 @@ struct hwmc_probe;
     X(datagrams_received, "multicast datagrams received")                                          \
     X(datagram_bytes_received, "bytes of multicast datagrams received, headers included")          \
     X(in_place, "fragments whose payload the system put where the program wants it")               \
+    X(lent, "messages that an adapter sends from the program's memory, one a rail")                \
     X(lane_messages_sent, "messages sent over lanes")                                              \
     X(lane_messages_received, "messages received over lanes")                                      \
     X(drop_own, "datagrams dropped: this process's own")                                           \

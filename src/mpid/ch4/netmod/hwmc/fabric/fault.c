@@ -364,6 +364,20 @@ static int fault_post(struct hwmc_fabric *fabric, uint64_t group, const struct h
     return inner->ops->post(inner, group, out, n);
 }
 
+static bool fault_lend(struct hwmc_fabric *fabric, const void *memory, size_t bytes)
+{
+    struct hwmc_fabric *inner = ((struct hwmc_fault *) fabric)->inner;
+
+    return inner->ops->lend && inner->ops->lend(inner, memory, bytes);
+}
+
+static bool fault_returned(struct hwmc_fabric *fabric, const void *memory)
+{
+    struct hwmc_fabric *inner = ((struct hwmc_fault *) fabric)->inner;
+
+    return !inner->ops->lend || inner->ops->returned(inner, memory);
+}
+
 static size_t fault_queued(struct hwmc_fabric *fabric)
 {
     struct hwmc_fabric *inner = ((struct hwmc_fault *) fabric)->inner;
@@ -396,6 +410,8 @@ static const struct hwmc_fabric_ops fault_ops = {
     .leave = fault_leave,
     .refresh = fault_refresh,
     .post = fault_post,
+    .lend = fault_lend,
+    .returned = fault_returned,
     .queued = fault_queued,
     .poll = fault_poll,
     .fds = fault_fds,

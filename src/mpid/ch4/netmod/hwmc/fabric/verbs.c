@@ -57,6 +57,19 @@ static int verbs_post(struct hwmc_fabric *f, uint64_t group, const struct hwmc_o
     return to != NULL ? hwmc_verbs_send_post(&v->send, to, out, n) : HWMC_ERR_GROUP;
 }
 
+static bool verbs_lend(struct hwmc_fabric *f, const void *memory, size_t bytes)
+{
+    return hwmc_verbs_send_lend(&((struct hwmc_verbs *) f)->send, memory, bytes);
+}
+
+/* A device that is gone reads nothing. */
+static bool verbs_returned(struct hwmc_fabric *f, const void *memory)
+{
+    struct hwmc_verbs *v = (struct hwmc_verbs *) f;
+
+    return hwmc_verbs_send_returned(&v->send, memory, hwmc_verbs_now()) || v->members.gone;
+}
+
 static size_t verbs_queued(struct hwmc_fabric *f)
 {
     struct hwmc_verbs *v = (struct hwmc_verbs *) f;
@@ -146,7 +159,7 @@ static void arm_channel(struct hwmc_verbs *v)
     while (ibv_get_cq_event(v->channel, &cq, &context) == 0)
         ibv_ack_cq_events(cq, 1);
     ibv_req_notify_cq(v->recv.cq, 0);
-    if (v->send.blocked)
+    if (hwmc_verbs_send_waits(&v->send))
         ibv_req_notify_cq(v->send.cq, 0);
 }
 
@@ -205,6 +218,8 @@ static const struct hwmc_fabric_ops verbs_ops = {
     .join = verbs_join,
     .leave = verbs_leave,
     .post = verbs_post,
+    .lend = verbs_lend,
+    .returned = verbs_returned,
     .queued = verbs_queued,
     .poll = verbs_poll,
     .fds = verbs_fds,
@@ -262,7 +277,7 @@ static int open_queue_pair(struct hwmc_verbs *v, uint32_t sends, uint32_t recvs)
         .recv_cq = v->recv.cq,
         .cap = {.max_send_wr = sends,
                 .max_recv_wr = recvs,
-                .max_send_sge = 1,
+                .max_send_sge = HWMC_VERBS_SGES,
                 .max_recv_sge = 1,
                 .max_inline_data = INLINE_BYTES},
         .qp_type = IBV_QPT_UD,
@@ -329,6 +344,11 @@ void hwmc_fabric_verbs_use_port(struct hwmc_fabric *fabric, uint16_t port)
     struct hwmc_verbs *v = (struct hwmc_verbs *) fabric;
 
     v->params.port = v->members.udp_port = port;
+}
+
+const struct hwmc_verbs_sent *hwmc_fabric_verbs_sent(const struct hwmc_fabric *fabric)
+{
+    return &((const struct hwmc_verbs *) fabric)->send.sent;
 }
 
 const struct hwmc_verbs_drops *hwmc_fabric_verbs_drops(const struct hwmc_fabric *fabric)

@@ -34,6 +34,8 @@ struct hwmc_verbs_drops {
     uint64_t bad;     /* without a route header, or empty */
 };
 
+struct hwmc_verbs_sent;
+
 /* Opens the fabric on the RDMA port behind `rail`; close frees it. ERR_DEVICE: there is none, or it
  * does not work; this takes a fraction of a millisecond where there is no RDMA at all. ERR_NOMEM,
  * ERR_LIMIT: out of memory, of memory that may be locked, or of queue pairs. Its window may be
@@ -49,7 +51,8 @@ void hwmc_fabric_verbs_use_port(struct hwmc_fabric *fabric, uint16_t port);
  * in this time; ERR_DEVICE: nothing came back. */
 int hwmc_fabric_verbs_probe(struct hwmc_fabric *fabric, uint64_t timeout_ns);
 
-/* For tests and reports. */
+/* For tests and reports. What was sent: verbs_send.h. */
+const struct hwmc_verbs_sent *hwmc_fabric_verbs_sent(const struct hwmc_fabric *fabric);
 const struct hwmc_verbs_drops *hwmc_fabric_verbs_drops(const struct hwmc_fabric *fabric);
 
 #endif /* HWMC_NETMOD_FABRIC_VERBS_H_INCLUDED */

@@ -63,6 +63,7 @@ void hwmc_verbs_send_reap(struct hwmc_verbs_send *s)
             on_done(s, &wc[i]);
     } while (n == BATCH);
     free_retired(s, s->done);
+    hwmc_verbs_loans_end(&s->loans, s->done);
 }
 
 void hwmc_verbs_send_retire(struct hwmc_verbs_send *s, struct hwmc_verbs_target *to)
@@ -76,30 +77,53 @@ void hwmc_verbs_send_retire(struct hwmc_verbs_send *s, struct hwmc_verbs_target 
 /* Datagrams as work requests in a row. */
 struct chain {
     struct ibv_send_wr wr[BATCH];
-    struct ibv_sge sge[BATCH];
+    struct ibv_sge sge[BATCH][HWMC_VERBS_SGES];
 };
 
-/* Copies a datagram to the slot of the one with that number and makes its request. */
+/* Puts a datagram, or its header where its body is lent, into the slot of the one with that number.
+ * Returns how many elements it is gathered from. */
+static int gather_datagram(struct hwmc_verbs_send *s, struct ibv_sge *sge, uint64_t number,
+                           const struct hwmc_out *out, struct hwmc_verbs_loan *loan)
+{
+    unsigned char *data = s->data + (number % s->num) * s->slot_bytes;
+    const size_t copied = loan != NULL ? 0 : out->body_len;
+
+    memcpy(data, out->head, out->head_len);
+    if (copied > 0)
+        memcpy(data + out->head_len, out->body, copied);
+    sge[0] = (struct ibv_sge){.addr = (uintptr_t) data,
+                              .length = (uint32_t) (out->head_len + copied),
+                              .lkey = s->mr->lkey};
+    s->sent.copied += copied;
+    if (loan == NULL)
+        return 1;
+    sge[1] = (struct ibv_sge){.addr = (uintptr_t) out->body,
+                              .length = (uint32_t) out->body_len,
+                              .lkey = hwmc_verbs_registration_key(loan->registered)};
+    s->sent.lent += out->body_len;
+    loan->last = number + 1;
+    return 2;
+}
+
+/* Makes the request of the datagram with that number. */
 static void add_request(struct hwmc_verbs_send *s, struct chain *c, int i, uint64_t number,
                         const struct hwmc_out *out)
 {
-    uint32_t slot = (uint32_t) (number % s->num);
-    unsigned char *data = s->data + slot * s->slot_bytes;
+    const uint32_t len = (uint32_t) (out->head_len + out->body_len);
+    const bool is_inline = len <= s->inline_max;
+    struct hwmc_verbs_loan *loan = is_inline || out->body_len == 0
+                                       ? NULL
+                                       : hwmc_verbs_loans_of(&s->loans, out->body, out->body_len);
 
-    s->len[slot] = (uint32_t) (out->head_len + out->body_len);
-    memcpy(data, out->head, out->head_len);
-    if (out->body_len > 0)
-        memcpy(data + out->head_len, out->body, out->body_len);
-    c->sge[i] =
-        (struct ibv_sge){.addr = (uintptr_t) data, .length = s->len[slot], .lkey = s->mr->lkey};
+    s->len[number % s->num] = len;
     c->wr[i] = (struct ibv_send_wr){
         .wr_id = number + 1, /* what is done when this is */
         .next = &c->wr[i + 1],
-        .sg_list = &c->sge[i],
-        .num_sge = 1,
+        .sg_list = c->sge[i],
+        .num_sge = gather_datagram(s, c->sge[i], number, out, loan),
         .opcode = IBV_WR_SEND,
         .send_flags = (number % HWMC_VERBS_SIGNAL == 0 ? IBV_SEND_SIGNALED : 0) |
-                      (s->len[slot] <= s->inline_max ? IBV_SEND_INLINE : 0),
+                      (is_inline ? IBV_SEND_INLINE : 0),
     };
 }
 
@@ -123,8 +147,12 @@ static int post_chain(struct hwmc_verbs_send *s, const struct hwmc_verbs_target 
         c.wr[n - 1].send_flags |= IBV_SEND_SIGNALED;
     if (ibv_post_send(s->qp, c.wr, &refused) != 0)
         taken = (int) (refused - c.wr);
-    for (int i = 0; i < taken; i++)
+    for (int i = 0; i < taken; i++) {
         s->queued += s->len[s->posted++ % s->num];
+        s->sent.signaled += (c.wr[i].send_flags & IBV_SEND_SIGNALED) != 0;
+    }
+    s->sent.requests += (uint64_t) taken;
+    s->sent.doorbells++;
     return taken;
 }
 
@@ -153,9 +181,36 @@ int hwmc_verbs_send_post(struct hwmc_verbs_send *s, const struct hwmc_verbs_targ
     return sent;
 }
 
+bool hwmc_verbs_send_lend(struct hwmc_verbs_send *s, const void *memory, size_t bytes)
+{
+    return !s->broken && hwmc_verbs_loans_add(&s->loans, s->qp->pd, memory, bytes);
+}
+
+/* What is posted is completed with errors. */
+static void give_up(struct hwmc_verbs_send *s)
+{
+    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
+
+    s->broken = true;
+    ibv_modify_qp(s->qp, &attr, IBV_QP_STATE);
+}
+
+bool hwmc_verbs_send_returned(struct hwmc_verbs_send *s, const void *memory, uint64_t now)
+{
+    hwmc_verbs_loans_ask(&s->loans, memory, now);
+    hwmc_verbs_send_reap(s);
+    hwmc_verbs_loans_end(&s->loans, s->done); /* also where nothing was on its way */
+    if (!hwmc_verbs_loans_have(&s->loans, memory))
+        return true;
+    if (!s->broken && now - hwmc_verbs_loans_asked(&s->loans) >= HWMC_VERBS_RETURN_NS)
+        give_up(s);
+    return false;
+}
+
 void hwmc_verbs_send_close(struct hwmc_verbs_send *s)
 {
     free_retired(s, UINT64_MAX);
+    hwmc_verbs_loans_close(&s->loans);
     if (s->mr != NULL)
         ibv_dereg_mr(s->mr);
     free(s->len);

@@ -211,6 +211,38 @@ static int call_alltoallw(int root)
     return are_parts_of();
 }
 
+/* In place, which cannot go directly: a trial apart from that of the same call otherwise. */
+
+static int call_alltoall_in_place(int root)
+{
+    (void) root;
+    memcpy(out, in, (size_t) size * COUNT * sizeof(*out));
+    MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, out, COUNT, MPI_INT, comm);
+    return are_parts(out, false);
+}
+
+/* Two ranks have as much for each other. */
+static int length_between(int a, int b)
+{
+    return a < b ? length(a, b) : length(b, a);
+}
+
+static int call_alltoallv_in_place(int root)
+{
+    int ok = 1;
+
+    (void) root;
+    for (int r = 0; r < size; r++) {
+        out_counts[r] = length_between(rank, r);
+        memcpy(out + r * COUNT, in + r * COUNT, (size_t) out_counts[r] * sizeof(*out));
+    }
+    MPI_Alltoallv(MPI_IN_PLACE, NULL, NULL, MPI_DATATYPE_NULL, out, out_counts, displs, MPI_INT,
+                  comm);
+    for (int r = 0; r < size; r++)
+        ok &= is_part_of(out + r * COUNT, r, rank, out_counts[r]);
+    return ok;
+}
+
 static int call_reduce_scatter(int root)
 {
     if (root % 2 == 0)
@@ -268,14 +300,24 @@ static const struct kind {
     const char *name;
     int (*call)(int root);
 } kinds[] = {
-    {"barrier", call_barrier},     {"bcast", call_bcast},
-    {"reduce", call_reduce},       {"allreduce", call_allreduce},
-    {"gather", call_gather},       {"scatter", call_scatter},
-    {"allgather", call_allgather}, {"allgatherv", call_allgatherv},
-    {"gatherv", call_gatherv},     {"scatterv", call_scatterv},
-    {"alltoallv", call_alltoallv}, {"alltoallw", call_alltoallw},
-    {"alltoall", call_alltoall},   {"reduce_scatter", call_reduce_scatter},
-    {"scan", call_scan},           {"reals", call_of_reals},
+    {"barrier", call_barrier},
+    {"bcast", call_bcast},
+    {"reduce", call_reduce},
+    {"allreduce", call_allreduce},
+    {"gather", call_gather},
+    {"scatter", call_scatter},
+    {"allgather", call_allgather},
+    {"allgatherv", call_allgatherv},
+    {"gatherv", call_gatherv},
+    {"scatterv", call_scatterv},
+    {"alltoallv", call_alltoallv},
+    {"alltoallw", call_alltoallw},
+    {"alltoallv in place", call_alltoallv_in_place},
+    {"alltoall", call_alltoall},
+    {"alltoall in place", call_alltoall_in_place},
+    {"reduce_scatter", call_reduce_scatter},
+    {"scan", call_scan},
+    {"reals", call_of_reals},
     {"own", call_of_own},
 };
 

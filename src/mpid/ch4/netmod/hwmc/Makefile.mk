@@ -135,8 +135,8 @@ noinst_HEADERS +=                                   \
     src/mpid/ch4/netmod/hwmc/fabric/verbs.h         \
     src/mpid/ch4/netmod/hwmc/fabric/verbs_address.h \
     src/mpid/ch4/netmod/hwmc/fabric/verbs_impl.h    \
-    src/mpid/ch4/netmod/hwmc/fabric/verbs_members.h \
     src/mpid/ch4/netmod/hwmc/fabric/verbs_loans.h   \
+    src/mpid/ch4/netmod/hwmc/fabric/verbs_members.h \
     src/mpid/ch4/netmod/hwmc/fabric/verbs_recv.h    \
     src/mpid/ch4/netmod/hwmc/fabric/verbs_registrations.h \
     src/mpid/ch4/netmod/hwmc/fabric/verbs_send.h    \
@@ -169,9 +169,9 @@ hwmc_rc_sources =                               \
 
 hwmc_verbs_sources =                                \
     src/mpid/ch4/netmod/hwmc/fabric/verbs.c         \
+    src/mpid/ch4/netmod/hwmc/fabric/verbs_loans.c   \
     src/mpid/ch4/netmod/hwmc/fabric/verbs_members.c \
     src/mpid/ch4/netmod/hwmc/fabric/verbs_probe.c   \
-    src/mpid/ch4/netmod/hwmc/fabric/verbs_loans.c   \
     src/mpid/ch4/netmod/hwmc/fabric/verbs_recv.c    \
     src/mpid/ch4/netmod/hwmc/fabric/verbs_registrations.c \
     src/mpid/ch4/netmod/hwmc/fabric/verbs_send.c    \

@@ -93,7 +93,6 @@ TEST(EngineMemory, OfARootIsSentOnceRailsHaveReturnedIt)
     hwmc_group_unpin(g[0]);
 }
 
-// After an error nobody waits, and the loan ends by itself.
 TEST(EngineMemory, OfABrokenGroupIsWantedBack)
 {
     mem::Net net(3);

@@ -352,6 +352,40 @@ TEST(NetStage, EndsWhereverAMemberIsLost)
             }
 }
 
+// A rail sends from a root's memory, and the broadcast fails: it is over when the rail has returned
+// the memory, or when it has had its time.
+TEST(NetStage, AfterAnErrorRailsReturnTheMemoryOfARoot)
+{
+    for (bool returns : {false, true}) {
+        mem::Net net(3);
+        Groups g = net.group(first(3), ways());
+        Plan plan;
+
+        net.settle();
+        net.fabric(0).keeps = true;
+        Stages stages(net, g, plan, pattern(1700, 1));
+        stages.go(2);
+        ASSERT_EQ(1u, net.fabric(0).lent.size());
+        for (uint32_t r = 0; r < 3; r++)
+            hwmc_engine_on_lost(net.engines[r], (r + 1) % 3);
+        while (stages[0].retreat.state != HWMC_RETREAT_WITHDRAWN) {
+            stages.step();
+            if (!net.step())
+                net.now += MS / 4;
+        }
+        EXPECT_EQ(HWMC_NET_RETREAT, stages[0].state);
+        net.now += MS;
+        stages.step();
+        EXPECT_EQ(HWMC_NET_RETREAT, stages[0].state);
+        net.fabric(0).keeps = !returns;
+        net.now += returns ? 0 : 10 * MS;
+        stages.step();
+        EXPECT_EQ(HWMC_NET_OVER, stages[0].state);
+        net.fabric(0).keeps = false;
+        stages.run();
+    }
+}
+
 // Whoever waits gives up, in any state; it is over when nothing of the memory is in use.
 TEST(NetStage, CanBeGivenUpInAnyState)
 {

@@ -64,7 +64,7 @@ static void fail(struct hwmc_blocks_stage *s, enum hwmc_err err, uint64_t now)
     s->retreat = (struct hwmc_retreat){.engine = s->cfg.engine,
                                        .group = s->cfg.group,
                                        .withdraw_ns = s->cfg.withdraw_ns,
-                                       .lent = true};
+                                       .by_lanes = true};
     hwmc_retreat_begin(&s->retreat, now);
     enter(s, HWMC_BLOCKS_RETREAT);
 }

@@ -373,7 +373,7 @@ void hwmc_net_stage_fail(struct hwmc_net_stage *s, enum hwmc_err err, uint64_t n
     s->retreat = (struct hwmc_retreat){.engine = s->cfg.engine,
                                        .group = s->cfg.group,
                                        .withdraw_ns = s->cfg.withdraw_ns,
-                                       .lent = s->whole != NULL};
+                                       .by_lanes = s->whole != NULL};
     hwmc_retreat_begin(&s->retreat, now);
     if (s->retreat.state == HWMC_RETREAT_OVER)
         finish(s);

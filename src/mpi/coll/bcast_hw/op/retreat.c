@@ -9,13 +9,17 @@
 
 static void withdraw(struct hwmc_retreat *r, uint64_t now)
 {
-    if (!r->lent) {
-        r->state = HWMC_RETREAT_OVER;
-        return;
-    }
-    hwmc_group_withdraw(r->group, now);
+    if (r->by_lanes)
+        hwmc_group_withdraw(r->group, now);
     r->until = now + r->withdraw_ns;
-    r->state = HWMC_RETREAT_WITHDRAWN;
+    r->state =
+        r->by_lanes || !hwmc_group_recall(r->group) ? HWMC_RETREAT_WITHDRAWN : HWMC_RETREAT_OVER;
+}
+
+/* Nothing of the program's memory is with lanes or rails. */
+static bool is_back(const struct hwmc_retreat *r)
+{
+    return hwmc_group_recall(r->group) && !hwmc_group_pins(r->group);
 }
 
 void hwmc_retreat_begin(struct hwmc_retreat *r, uint64_t now)
@@ -33,7 +37,7 @@ bool hwmc_retreat_step(struct hwmc_retreat *r, uint64_t now)
 {
     if (r->state == HWMC_RETREAT_TELL && (now >= r->until || hwmc_engine_told(r->engine)))
         withdraw(r, now);
-    if (r->state == HWMC_RETREAT_WITHDRAWN && (!hwmc_group_pins(r->group) || now >= r->until)) {
+    if (r->state == HWMC_RETREAT_WITHDRAWN && (is_back(r) || now >= r->until)) {
         hwmc_engine_cut(r->engine, r->group);
         r->state = HWMC_RETREAT_OVER;
     }

@@ -9,9 +9,10 @@
  *   NONE       the stage runs
  *   TELL       the group is broken: other members get to know of it, also over connections that are
  *              yet to be made, for this rank may not come again
- *   WITHDRAWN  lanes may have some of the program's memory yet. A peer that is there takes what is
- *              on its way to it with its next call of MPI; one that is gone never does
- *   OVER       no lane touches the program's memory
+ *   WITHDRAWN  lanes may have some of the program's memory yet, and rails may send from it. A peer
+ *              that is there takes what is on its way to it with its next call of MPI; one that is
+ *              gone never does
+ *   OVER       no lane or rail touches the program's memory
  *
  * TELL lasts HWMC_TELL_NS at most, WITHDRAWN `withdraw_ns`. All calls come under the engine's lock.
  */
@@ -38,11 +39,11 @@ struct hwmc_retreat {
     struct hwmc_engine *engine;
     struct hwmc_group *group;
     uint64_t withdraw_ns; /* how long lanes may have the program's memory */
-    bool lent;            /* they may have some */
+    bool by_lanes;        /* they may have some */
     uint64_t until;       /* ns: TELL, WITHDRAWN: when that is left */
 };
 
-/* `r` has engine, group, withdraw_ns and lent. Begins it. */
+/* `r` has engine, group, withdraw_ns and by_lanes. Begins it. */
 void hwmc_retreat_begin(struct hwmc_retreat *r, uint64_t now);
 
 /* Begun. True: it is over. */

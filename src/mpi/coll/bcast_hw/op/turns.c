@@ -68,7 +68,7 @@ static void fail(struct hwmc_turns *t, enum hwmc_err err, uint64_t now)
     t->retreat = (struct hwmc_retreat){.engine = t->cfg.engine,
                                        .group = t->cfg.group,
                                        .withdraw_ns = t->cfg.withdraw_ns,
-                                       .lent = t->by_trees};
+                                       .by_lanes = t->by_trees};
     hwmc_retreat_begin(&t->retreat, now);
     enter(t, HWMC_TURNS_RETREAT);
 }

@@ -45,11 +45,15 @@ bool hwmc_group_sent(struct hwmc_group *g)
            hwmc_rails_returned(&g->wires->rails, g->placement.user);
 }
 
-/* After an error nobody takes what a rail still sends from there. */
-void hwmc_group_unpin(struct hwmc_group *g)
+bool hwmc_group_recall(struct hwmc_group *g)
 {
     hwmc_rails_forget(&g->wires->rails, g->placement.user, g->placement.user_bytes);
-    hwmc_rails_returned(&g->wires->rails, g->placement.user);
+    return hwmc_rails_returned(&g->wires->rails, g->placement.user);
+}
+
+void hwmc_group_unpin(struct hwmc_group *g)
+{
+    hwmc_group_recall(g);
     hwmc_placement_unpin(&g->placement, g->stream.channel.floor);
     if (g->all->pinned == g)
         g->all->pinned = NULL;

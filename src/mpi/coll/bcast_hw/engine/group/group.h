@@ -2,8 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * group: one communicator's multicast at one rank: its set-up (core/negotiation), then its
- * broadcasts (core/bcast/stream) and the channel memory their bytes lie in.
+ * group: the multicast of some ranks of a communicator, its members, at one of them: its set-up
+ * (core/negotiation), then its broadcasts (core/bcast/stream) and the channel memory their bytes
+ * lie in.
  *
  *   SETUP --agreed--> ON --close--> CLOSING --all members are done--> freed
  *     |    \--not agreed--> OFF --close--> freed
@@ -131,6 +132,10 @@ void hwmc_group_pin(struct hwmc_group *g, void *memory, size_t bytes);
 void hwmc_group_lend(struct hwmc_group *g);
 bool hwmc_group_sent(struct hwmc_group *g);
 void hwmc_group_unpin(struct hwmc_group *g);
+
+/* After an error: what rails have not taken of that memory is lost. Whether none sends from it any
+ * more; else to be called again. */
+bool hwmc_group_recall(struct hwmc_group *g);
 
 /* The call that a broadcast along trees belongs to ends before the broadcast: nothing more of it
  * comes to its memory or is sent from there. As long as lanes have some of that still, the group

@@ -3,7 +3,8 @@
  * Copyright (C) the hwmc contributors
  *
  * verbs: multicast of InfiniBand and RoCE v2 as a fabric: unreliable datagrams (UD) on one queue
- * pair a process and rail, which all communicators share.
+ * pair a process and rail, which all communicators share. verbs_send.h has what goes out, also from
+ * the program's memory (verbs_loans.h), verbs_recv.h what comes.
  *
  * A group number is 64 random bits on InfiniBand, which with 48 of the job's key make the multicast
  * GID. On RoCE it is that of IPv4 multicast (base/random.h), and InfiniBand takes such a number

@@ -23,8 +23,8 @@
 #include "verbs_loans.h"
 
 #define HWMC_VERBS_SIGNAL 16
-#define HWMC_VERBS_SGES 2u /* of a request: a slot, and lent memory */
-#define HWMC_VERBS_RETURN_NS UINT64_C(1000000000)
+#define HWMC_VERBS_SGES 2u                       /* of a request: a slot, and lent memory */
+#define HWMC_VERBS_RETURN_NS UINT64_C(500000000) /* less than a retreat waits (op/retreat.h) */
 
 /* Where the datagrams of a group go; from malloc. */
 struct hwmc_verbs_target {

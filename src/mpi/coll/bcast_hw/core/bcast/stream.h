@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * stream: all broadcasts of one communicator at one rank, in the order the program calls them. It
+ * stream: all broadcasts of one group at one rank, in the order the program calls them. It
  * numbers them (bid 0, 1, 2, ... alike on every rank), runs one two_stage machine in each of the N
  * channels, and keeps within the window of core/flow/channel.h.
  *

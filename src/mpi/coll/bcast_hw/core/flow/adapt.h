@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * adapt: how broadcasts are repaired and how often they are synchronized, as the leader chooses by
+ * adapt: how broadcasts are repaired and how often they are synchronized, as member 0 chooses by
  * how they went. The papers leave both to the user. A change becomes an epoch (epoch.h).
  *
  * Repair. With pull a lost fragment costs each rank that lost it, and all that wait for it, the
@@ -13,8 +13,8 @@
  * each time that pull was no good.
  *
  * Period. A synchronization costs messages; a broadcast that finds no channel free costs a wait.
- * The leader chooses the longest period for which the next floor comes in time. With N channels, a
- * synchronization that takes s ns from the leader's own count on, and a broadcast each g ns, that
+ * Member 0 chooses the longest period for which the next floor comes in time. With N channels, a
+ * synchronization that takes s ns from member 0's own count on, and a broadcast each g ns, that
  * is the period p for which p + s / g < N. It uses quarters of N, and changes only after STEADY
  * equal results.
  *
@@ -33,13 +33,13 @@
 #define HWMC_ADAPT_LONGEST 65536u /* ... to so many */
 #define HWMC_ADAPT_STEADY 4u
 
-/* What a floor that the leader publishes says of the broadcasts between the last one and it. */
+/* What a floor that member 0 publishes says of the broadcasts between the last one and it. */
 struct hwmc_adapt_sample {
     uint64_t now;      /* ns */
     uint64_t floor;    /* of all members */
     uint64_t repaired; /* (member, broadcast) pairs that needed a repair */
-    uint64_t frags;    /* fragments of these broadcasts, at the leader */
-    uint64_t sync_ns;  /* since the leader itself had consumed as many; 0: not known */
+    uint64_t frags;    /* fragments of these broadcasts, at member 0 */
+    uint64_t sync_ns;  /* since member 0 itself had consumed as many; 0: not known */
 };
 
 struct hwmc_adapt {

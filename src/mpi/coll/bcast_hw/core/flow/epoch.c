@@ -265,7 +265,7 @@ enum hwmc_verdict hwmc_epoch_on_probe(struct hwmc_epoch *e, const struct hwmc_ms
         msg->probe.bytes != e->cfg.frag_bytes)
         return HWMC_BAD;
     if (msg->peer != from)
-        return HWMC_TAKEN; /* the echo is for the leader */
+        return HWMC_TAKEN; /* the echo is for member 0 */
     if (msg->probe.train < e->train || (e->cfg.rank == 0 && msg->probe.train > e->train))
         return HWMC_STALE;
     if (msg->probe.train > e->train)
@@ -291,7 +291,7 @@ static uint64_t longer_pause(const struct hwmc_epoch *e)
     return 2 * e->pause < e->cfg.policy.pause_max_ns ? 2 * e->pause : e->cfg.policy.pause_max_ns;
 }
 
-/* The leader: when the first train of a new epoch is due. */
+/* Member 0: when the first train of a new epoch is due. */
 static void schedule_train(struct hwmc_epoch *e, uint64_t now)
 {
     bool soon = e->returned_at > 0 && now - e->returned_at < HWMC_STEADY * e->pause;

@@ -2,28 +2,28 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * epoch: the policy of a communicator's broadcasts, and how it changes. Rails that stop working are
+ * epoch: the policy of a group's broadcasts, and how it changes. Rails that stop working are
  * disabled, and enabled when they work again; with none left, broadcasts go along trees. Repair and
  * the period of synchronization follow what is measured (adapt.h). All ranks change at the same
- * broadcast: the policy of broadcast `bid` is a function of the last two epochs. An epoch is the
- * leader's decision, from the reports of all members.
+ * broadcast: the policy of broadcast `bid` is a function of the last two epochs. An epoch is a
+ * decision of member 0, from the reports of all members.
  *
  * Up, with each synchronization: the losses of a subtree on each rail (loss_estimate.h), the worst
  * of all members; and the rails on which the whole last train of probes came to each of them. Down:
  * an epoch, by lanes along the tree. Its first broadcast is `from` = floor + N, floor being the
- * last that the leader published. Nobody can begin that broadcast: that needs a higher floor
- * (channel.h), and the leader publishes none until every rank has acknowledged the epoch. So a rank
+ * last that member 0 published. Nobody can begin that broadcast: that needs a higher floor
+ * (channel.h), and member 0 publishes none until every rank has acknowledged the epoch. So a rank
  * that begins `from` knows of the epoch, however it learned the floor. Usually nobody waits, since
  * the next floor is due half a window later.
  *
- * The leader disables all rails on which some member hears nothing, or else the worst lossy one. It
+ * Member 0 disables all rails on which some member hears nothing, or else the worst lossy one. It
  * multicasts a train of probes on disabled rails after a pause, again after twice that, and so on.
- * Rank 1 echoes each train that came whole, so that the leader hears something too. A rail on which
+ * Member 1 echoes each train that came whole, so that member 0 hears something too. A rail on which
  * a whole train came to everybody is enabled. If it has to be disabled again soon, its first pause
  * is longer than the last.
  *
  * Example, p = 3, k = 2, N = 4, period 2, multicast fails from broadcast 2 on. Ranks 1 and 2 have
- * lost 2 to 9 when they send UP 10. The leader publishes floor 10 and begins epoch 1: from 14 on,
+ * lost 2 to 9 when they send UP 10. Member 0 publishes floor 10 and begins epoch 1: from 14 on,
  * no rails. Both acknowledge, long before all have consumed 12; floor 12 is published, by lanes,
  * and broadcast 14 goes along trees.
  *
@@ -76,12 +76,12 @@ struct hwmc_epoch {
     bool told_parent;            /* this subtree's acknowledgement is out, or needs not to be */
     uint32_t losses;             /* of the subtree, but this rank, since the last report */
     uint32_t worst;              /* the rank that has the worst of them */
-    uint32_t train;              /* the number of the last train heard of; leader: sent */
+    uint32_t train;              /* the number of the last train heard of; member 0: sent */
     uint8_t got[HWMC_RAIL_BITS]; /* of that train, a bit for each probe */
     uint32_t child_train[HWMC_FANOUT_MAX]; /* as each child's subtree told last */
     uint8_t child_well[HWMC_FANOUT_MAX];   /* rails on which all of it came */
-    uint8_t due[HWMC_RAIL_BITS]; /* leader, rank 1: probes that are still to go on each rail */
-    /* The leader: */
+    uint8_t due[HWMC_RAIL_BITS]; /* members 0 and 1: probes that are still to go on each rail */
+    /* Member 0: */
     struct hwmc_adapt adapt;
     bool scheduled;       /* probe_at is that of this epoch */
     uint64_t probe_at;    /* ns: the next train; NEVER when no rail is left */
@@ -98,10 +98,10 @@ static inline struct hwmc_policy hwmc_epoch_policy(const struct hwmc_epoch *e, u
     return bid >= e->from ? e->now : e->before;
 }
 
-/* All ranks know of the epoch: of the leader, as far as it can tell. */
+/* All ranks know of the epoch: of member 0, as far as it can tell. */
 bool hwmc_epoch_known(const struct hwmc_epoch *e);
 
-/* The leader publishes no floor above this. */
+/* Member 0 publishes no floor above this. */
 static inline uint64_t hwmc_epoch_limit(const struct hwmc_epoch *e)
 {
     return hwmc_epoch_known(e) ? UINT64_MAX : e->from - e->cfg.channels;
@@ -113,7 +113,7 @@ void hwmc_epoch_report(struct hwmc_epoch *e, struct hwmc_loss_estimate *w, struc
 /* SYNC_UP came, from child number `child`. */
 void hwmc_epoch_on_report(struct hwmc_epoch *e, const struct hwmc_msg *msg, uint32_t child);
 
-/* The leader published sample->floor: begins an epoch if one is due, and returns whether. */
+/* Member 0 published sample->floor: begins an epoch if one is due, and returns whether. */
 bool hwmc_epoch_judge(struct hwmc_epoch *e, struct hwmc_loss_estimate *w,
                       const struct hwmc_adapt_sample *sample);
 

@@ -1,6 +1,9 @@
 /*
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
+ *
+ * fabrics: see fabrics.h. Of each rail a list has the kinds of fabric that this process could open;
+ * `choose` takes the best that all processes can use.
  */
 
 #include "mpidimpl.h"

@@ -66,6 +66,30 @@ TEST(EngineRails, ARailThatIsFasterThanItsHostGetsLongBursts)
     EXPECT_EQ(16, rail.longest);
 }
 
+// ... but no more than the rail carries in HWMC_RAILS_BURST_US, which a shaper lets through.
+TEST(EngineRails, BurstsAreAsLongAsARailIsFast)
+{
+    const struct {
+        uint32_t mbit;
+        int longest;
+    } cases[] = {{0, (int) HWMC_BURST}, {1, 16}, {50, 25}, {1000, (int) HWMC_BURST}};
+
+    for (auto &c : cases) {
+        mem::Net net(2, 64 << 20, 40 + 10, 1 << 20);
+        Groups g = net.group(first(2), [](hwmc_group_cfg &cfg) { cfg.piece_bytes = 1280; });
+        const uint32_t mbit[HWMC_RAIL_BITS] = {c.mbit};
+
+        net.settle();
+        for (uint32_t i = 0; i < 2; i++)
+            broadcast(net, g, 0, pattern(1000, 1));
+        hwmc_engine_rates(net.engines[0], mbit);
+        net.fabric(0).longest = 0;
+        for (uint32_t i = 0; i < 3; i++)
+            broadcast(net, g, 0, pattern(1000, 2 + i));
+        EXPECT_EQ(c.longest, net.fabric(0).longest) << c.mbit;
+    }
+}
+
 TEST(EngineRails, ARailThatBlocksIsWaitedForOnlyWhileItIsTheBest)
 {
     mem::Net net(3, 64 << 20, 40 + 10, 1 << 20, 2);

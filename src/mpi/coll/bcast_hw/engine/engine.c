@@ -260,6 +260,7 @@ void hwmc_engine_rates(struct hwmc_engine *e, const uint32_t *mbit)
 {
     for (uint32_t i = 0; i < e->wires.cfg.num_rails; i++)
         e->wires.cfg.lane_mbit[i] = mbit[i];
+    hwmc_rails_rates(&e->wires.rails, mbit);
 }
 
 /* By index; where there are no lanes for trees, the one that serves. */

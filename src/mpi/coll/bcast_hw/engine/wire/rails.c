@@ -16,6 +16,33 @@
 
 _Static_assert(HWMC_RAILS_MAX == HWMC_RAIL_BITS, "the core numbers as many rails as there are");
 
+static int least_int(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* As many as make whole pieces of what goes out in one. */
+static int longest_burst(const struct hwmc_rails_one *one)
+{
+    const uint32_t piece = hwmc_fabric_burst(one->attr.max_datagram);
+
+    return (int) (HWMC_BURST / piece * piece);
+}
+
+void hwmc_rails_rates(struct hwmc_rails *rails, const uint32_t *mbit)
+{
+    FOR_EACH (r, rails->mask) {
+        struct hwmc_rails_one *one = &rails->one[r];
+        const uint64_t bytes = (uint64_t) mbit[r] * HWMC_RAILS_BURST_US / 8;
+        const uint64_t carried = bytes / one->attr.max_datagram;
+
+        one->most = longest_burst(one);
+        if (mbit[r] > 0 && carried < (uint64_t) one->most)
+            one->most = carried > BURST_LEAST ? (int) carried : BURST_LEAST;
+        one->burst = least_int(one->burst, one->most);
+    }
+}
+
 void hwmc_rails_open(struct hwmc_rails *rails, struct hwmc_fabric *const *fabrics,
                      const uint32_t *mbit, struct hwmc_auth *auth)
 {
@@ -29,6 +56,7 @@ void hwmc_rails_open(struct hwmc_rails *rails, struct hwmc_fabric *const *fabric
             continue;
         rails->mask |= (uint8_t) (1u << r);
         one->fabric->ops->query(one->fabric, &one->attr);
+        one->most = longest_burst(one);
         one->burst = BURST_LEAST;
         hwmc_stripe_init(&rails->stripe.rail[r], mbit[r]);
     }
@@ -105,24 +133,14 @@ static bool is_several(uint32_t mask)
     return mask & (mask - 1);
 }
 
-/* As many as make whole pieces of what goes out in one. */
-static int longest_burst(const struct hwmc_rails_one *one)
-{
-    const uint32_t piece = hwmc_fabric_burst(one->attr.max_datagram);
-
-    return (int) (HWMC_BURST / piece * piece);
-}
-
 /* It took a whole burst of `bytes`; `queued` bytes are still in this host. */
 static void note_burst(struct hwmc_rails_one *one, size_t bytes, size_t queued)
 {
-    const int most = longest_burst(one);
-
     if (queued > bytes / 2) {
-        one->burst = BURST_LEAST < most ? BURST_LEAST : most;
+        one->burst = least_int(BURST_LEAST, one->most);
         one->at_once = 0;
     } else if (++one->at_once >= AT_ONCE) {
-        one->burst = 2 * one->burst < most ? 2 * one->burst : most;
+        one->burst = least_int(2 * one->burst, one->most);
         one->at_once = 0;
     }
 }

@@ -8,7 +8,9 @@
  * How many datagrams a rail is given at a time follows what it carries. Short bursts go to a rail
  * that still has most of the last one when it has taken that: it is busy anyway, and long ones
  * would overflow what holds them on the way. A rail that has nothing left, time and again, is
- * faster than this process, and gets as many as go in one piece.
+ * faster than this process, and gets as many as go in one piece, but no more than it carries in
+ * HWMC_RAILS_BURST_US: what a shaper or the port of a switch does not let through at once is cut on
+ * the way, on processors where no adapter does that.
  *
  * A datagram's body is borrowed until its fabric has taken it: a group does not begin another
  * broadcast before that (hwmc_rails_idle), and who frees or gives back memory before that has
@@ -21,6 +23,8 @@
 #include "../../port/fabric.h"
 #include "auth.h"
 #include "wire.h"
+
+#define HWMC_RAILS_BURST_US 200u /* 25 kB at 1 Gbit/s, 64 kB from 2.6 on */
 
 /* Datagrams for one fabric, all of one group. */
 struct hwmc_backlog {
@@ -36,7 +40,8 @@ struct hwmc_rails_one {
     struct hwmc_fabric *fabric; /* NULL: this host has no such rail */
     struct hwmc_fabric_attr attr;
     struct hwmc_backlog backlog;
-    int burst;    /* datagrams that it is given at a time */
+    int burst; /* datagrams that it is given at a time, `most` at most */
+    int most;
     int at_once;  /* bursts in a row that were gone when it had taken them */
     bool blocked; /* the fabric took less than it was given; to be tried by the next flush */
 };
@@ -52,6 +57,9 @@ struct hwmc_rails {
  * speeds. `seal`, NULL or not, is borrowed. */
 void hwmc_rails_open(struct hwmc_rails *rails, struct hwmc_fabric *const *fabrics,
                      const uint32_t *mbit, struct hwmc_auth *auth);
+
+/* mbit[i]: what rail i carries, Mbit/s, as was measured; 0: not known. */
+void hwmc_rails_rates(struct hwmc_rails *rails, const uint32_t *mbit);
 
 /* Of several rails: the shortest datagram, less its authentication code, the smallest window. */
 void hwmc_rails_attr(const struct hwmc_rails *rails, uint32_t mask, struct hwmc_fabric_attr *attr);
@@ -78,8 +86,7 @@ bool hwmc_rails_idle(const struct hwmc_rails *rails);
 /* Fabrics that can may send from these `bytes` bytes until they have returned them; how many. */
 uint32_t hwmc_rails_lend(struct hwmc_rails *rails, const void *memory, size_t bytes);
 
-/* They are wanted back: to be called until it answers true, unless nobody cares what is sent from
- * there. */
+/* They are wanted back: whether they are. If not, to be called again. */
 bool hwmc_rails_returned(struct hwmc_rails *rails, const void *memory);
 
 /* `bytes` bytes at `memory` go back to their owner. A rail on which a datagram waits that has its

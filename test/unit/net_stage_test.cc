@@ -149,14 +149,20 @@ class Stages {
         }
     }
 
-    // Until all are over; time moves when nothing else does.
-    void run()
+    // Until `is_reached`, which steps the members; time moves when nothing else does.
+    void run_until(const std::function<bool()> &is_reached)
     {
-        for (int i = 0; !step(); i++) {
+        for (int i = 0; !is_reached(); i++) {
             ASSERT_LT(i, 20000);
             if (!net_.step())
                 net_.now += MS / 4;
         }
+    }
+
+    // Until all are over.
+    void run()
+    {
+        run_until([this] { return step(); });
         for (const hwmc_net_stage &s : stages_)
             EXPECT_FALSE(hwmc_group_pins(s.cfg.group));
     }
@@ -368,11 +374,10 @@ TEST(NetStage, AfterAnErrorRailsReturnTheMemoryOfARoot)
         ASSERT_EQ(1u, net.fabric(0).lent.size());
         for (uint32_t r = 0; r < 3; r++)
             hwmc_engine_on_lost(net.engines[r], (r + 1) % 3);
-        while (stages[0].retreat.state != HWMC_RETREAT_WITHDRAWN) {
+        stages.run_until([&] {
             stages.step();
-            if (!net.step())
-                net.now += MS / 4;
-        }
+            return stages[0].retreat.state == HWMC_RETREAT_WITHDRAWN;
+        });
         EXPECT_EQ(HWMC_NET_RETREAT, stages[0].state);
         net.now += MS;
         stages.step();

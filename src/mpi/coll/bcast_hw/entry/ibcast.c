@@ -195,8 +195,8 @@ static MPI_Aint bytes_of(MPI_Aint count, MPI_Datatype datatype)
     return size * count;
 }
 
-/* An operation of `c`, of which ibcast_start fills in the rest; or NULL, and `c` is freed if it is
- * of this broadcast alone. A rank without memory for it fails; others may wait for it, as they
+/* Makes an operation of `c`; ibcast_start sets the rest of it. NULL without memory: then `c` is
+ * freed, if it is of this broadcast alone, and this rank fails. Others may wait for it, as they
  * would in MPICH. */
 static struct ibcast *ibcast_make(void *buffer, MPI_Aint count, MPI_Datatype datatype, int root,
                                   MPIR_Comm *comm, struct hwmc_comm *c)

@@ -55,10 +55,8 @@ void hwmc_verbs_send_reap(struct hwmc_verbs_send *s)
     struct ibv_wc wc[BATCH];
     int n;
 
-    if (s->done == s->posted)
-        return;
     do {
-        n = ibv_poll_cq(s->cq, BATCH, wc);
+        n = s->done < s->posted ? ibv_poll_cq(s->cq, BATCH, wc) : 0;
         for (int i = 0; i < n; i++)
             on_done(s, &wc[i]);
     } while (n == BATCH);
@@ -199,7 +197,6 @@ bool hwmc_verbs_send_returned(struct hwmc_verbs_send *s, const void *memory, uin
 {
     hwmc_verbs_loans_ask(&s->loans, memory, now);
     hwmc_verbs_send_reap(s);
-    hwmc_verbs_loans_end(&s->loans, s->done); /* also where nothing was on its way */
     if (!hwmc_verbs_loans_have(&s->loans, memory))
         return true;
     if (!s->broken && now - hwmc_verbs_loans_asked(&s->loans) >= HWMC_VERBS_RETURN_NS)

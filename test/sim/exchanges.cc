@@ -5,20 +5,21 @@
 #include "exchanges.h"
 
 #include <algorithm>
+#include <numeric>
 
 extern "C" {
-#include "core/model/collective.h"
 #include "engine/wire/wire.h"
 }
 
 namespace sim {
 
-uint32_t part_for(const Options &o)
+hwmc_pace pace_for(const Options &o)
 {
     hwmc_network net = {};
 
     net.mbit = *std::max_element(o.mbit.begin(), o.mbit.end());
-    return hwmc_coll_part(&net);
+    net.mbit_all = std::accumulate(o.mbit.begin(), o.mbit.end(), 0u);
+    return hwmc_pace_of(&net);
 }
 
 Exchanges::Exchanges(const Options &o, Network *network, const uint64_t *now, std::string *error)
@@ -69,8 +70,8 @@ size_t Exchanges::bytes() const
 void Exchanges::begin(uint32_t rank, uint32_t num_in, uint32_t num_out, uint32_t part,
                       uint64_t budget)
 {
-    hwmc_exchange_begin(&ranks_[rank].exchange, in(rank), num_in, out(rank), num_out, {part, 0},
-                        budget, *now_);
+    hwmc_exchange_begin(&ranks_[rank].exchange, in(rank), num_in, out(rank), num_out, part, budget,
+                        *now_);
     give_again(rank);
 }
 
@@ -149,7 +150,7 @@ void Exchanges::transmit(uint32_t rank, const hwmc_msg &tx)
     flights_[flight].msg.peer = rank;
     flights_[flight].next = NONE;
     if (full) {
-        bytes += hwmc_cut_len(&x->cut, tx.block.bytes, tx.block.index);
+        bytes += hwmc_exchange_part_len(tx.block.bytes, x->part, tx.block.index);
         flights_[flight].value = plan_->part_of(rank, tx.block.token, tx.block.index);
     }
     network_->send(*now_, rank, tx.peer, pinned ? tx.block.lane : 0, bytes, flight | OF_BLOCKS,

@@ -19,6 +19,7 @@
 
 extern "C" {
 #include "core/exchange/exchange.h"
+#include "core/model/pace.h"
 }
 
 namespace sim {
@@ -27,7 +28,7 @@ namespace sim {
 constexpr uint32_t OF_BLOCKS = 1u << 31;
 
 // Bytes of a part, where several follow each other, as in entry/spread.
-uint32_t part_for(const Options &o);
+hwmc_pace pace_for(const Options &o);
 
 // A block before its exchange.
 inline hwmc_block_in block_in(uint32_t peer, uint32_t bytes, uint32_t window, uint8_t port = 0)

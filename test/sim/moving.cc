@@ -8,15 +8,10 @@
 
 namespace sim {
 
-namespace {
-
-constexpr uint32_t WINDOW = 16; // as in op/moves
-
-} // namespace
-
 Moving::Moving(const Options &o, Exchanges *exchanges)
-    : options_(o), exchanges_(exchanges), part_(part_for(o)),
-      parts_(hwmc_exchange_parts((uint32_t) o.bytes, part_)), right_(o.ranks, 0), calls_(o.ranks, 0)
+    : options_(o), exchanges_(exchanges), pace_(pace_for(o)),
+      parts_(hwmc_exchange_parts((uint32_t) o.bytes, pace_.part)), right_(o.ranks, 0),
+      calls_(o.ranks, 0)
 {
     for (uint32_t rank = 0; rank < o.ranks; rank++)
         exchanges_->add(rank, o.ranks - 1, o.ranks - 1);
@@ -46,10 +41,10 @@ void Moving::begin(uint32_t rank, uint32_t call)
     calls_[rank] = call;
     right_[rank] = 0;
     for (uint32_t n = 1; n < ranks; n++) {
-        in[n - 1] = block_in((rank + ranks - n) % ranks, bytes, WINDOW);
+        in[n - 1] = block_in((rank + ranks - n) % ranks, bytes, pace_.ahead);
         out[n - 1] = block_out((rank + n) % ranks, bytes, parts_);
     }
-    exchanges_->begin(rank, ranks - 1, ranks - 1, part_, (uint64_t) 2 * WINDOW * part_);
+    exchanges_->begin(rank, ranks - 1, ranks - 1, pace_.part, hwmc_pace_budget(&pace_));
 }
 
 Value Moving::part_of(uint32_t rank, uint32_t block, uint32_t part)

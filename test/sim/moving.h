@@ -34,7 +34,7 @@ class Moving : public Across {
 
     const Options options_;
     Exchanges *exchanges_;
-    uint32_t part_;               // bytes
+    hwmc_pace pace_;
     uint32_t parts_;              // of a block
     std::vector<Value> came_;     // of a reduce_scatter: by incoming block and part
     std::vector<uint64_t> right_; // by rank: parts of the call that came, and were right

@@ -10,16 +10,15 @@ namespace sim {
 
 namespace {
 
-// As in op/net_reduce.
-constexpr uint32_t WINDOW = 8;
-constexpr uint8_t RELAY_PORT = 7;
-constexpr uint32_t ELEMENT = 8; // bytes
+constexpr uint8_t RELAY_PORT = 7; // as in op/net_reduce
+constexpr uint32_t ELEMENT = 8;   // bytes
 
 hwmc_reduce_way way_for(const Options &o, const hwmc_network &net, uint64_t bytes)
 {
     if (o.degree > 0)
-        return {1, o.degree, o.degree > 1 ? (uint32_t) bytes : part_for(o)};
-    const hwmc_reduce_case c = {o.ranks, !o.ordered, false, bytes, part_for(o), HWMC_REDUCE_ANY, 0};
+        return {1, o.degree, o.degree > 1 ? (uint32_t) bytes : pace_for(o).part};
+    const hwmc_reduce_case c = {o.ranks,          !o.ordered,      false, bytes,
+                                pace_for(o).part, HWMC_REDUCE_ANY, 0};
 
     return hwmc_reduce_way_of(&net, &c);
 }
@@ -30,7 +29,7 @@ Reduction::Reduction(const Options &o, const hwmc_network &net, uint64_t bytes,
                      Exchanges *exchanges)
     : options_(o), bytes_((uint32_t) bytes), exchanges_(exchanges), way_(way_for(o, net, bytes)),
       part_((std::max(way_.part, HWMC_PART_LEAST) + ELEMENT - 1) / ELEMENT * ELEMENT),
-      window_(std::min(WINDOW, parts())), calls_(o.ranks, 0)
+      window_(std::min(pace_for(o).combined, parts())), calls_(o.ranks, 0)
 {
     trees_.resize((size_t) o.ranks * way_.trees);
     sums_.resize((size_t) o.ranks * parts());
@@ -79,7 +78,7 @@ void Reduction::begin(uint32_t rank, uint32_t call)
         tree(rank, t)->own = parts;
         for (uint32_t i = 0; i < tree(rank, t)->children; i++)
             in[num_in++] = block_in(hwmc_reduce_plan_child(&plan, t, i), bytes,
-                                    std::min(WINDOW, parts), (uint8_t) t);
+                                    std::min(window_, parts), (uint8_t) t);
         if (hwmc_reduce_plan_parent(&plan, t, &peer))
             out[num_out++] = block_out(peer, bytes, 0, (uint8_t) t);
     }

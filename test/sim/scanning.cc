@@ -10,18 +10,16 @@ namespace sim {
 
 namespace {
 
-// As in op/net_scan.
-constexpr uint32_t WINDOW = 8;
 constexpr uint32_t ELEMENT = 8; // bytes
 
 } // namespace
 
 Scanning::Scanning(const Options &o, const hwmc_network &net, Exchanges *exchanges)
     : options_(o), exchanges_(exchanges),
-      way_(hwmc_scan_way_of(&net, o.ranks, o.bytes, part_for(o))),
+      way_(hwmc_scan_way_of(&net, o.ranks, o.bytes, pace_for(o).part)),
       part_((std::max(way_.part, HWMC_PART_LEAST) + ELEMENT - 1) / ELEMENT * ELEMENT),
-      parts_(hwmc_exchange_parts((uint32_t) o.bytes, part_)), window_(std::min(WINDOW, parts_)),
-      combine_(o.ranks)
+      parts_(hwmc_exchange_parts((uint32_t) o.bytes, part_)),
+      window_(std::min(pace_for(o).combined, parts_)), combine_(o.ranks)
 {
     for (uint32_t rank = 0; rank < o.ranks; rank++) {
         const hwmc_scan_plan plan = plan_at(rank);

@@ -113,24 +113,50 @@ TEST(CollModel, ByHand)
               mpich(net, of(HWMC_COLL_ALLTOALLV, 4096, 33)));
 }
 
-// What a rail carries while ten messages are handled; and 16 parts in a round trip.
-TEST(CollModel, PartsAreLongWhereARailIsFastOrFarAway)
+// What a rail carries in 200 us, from 16 to 32 KiB; or while ten messages are handled; and 16 parts
+// fill it for a round trip.
+TEST(Pace, PartsAreLongWhereARailIsFastOrFarAway)
 {
     hwmc_network net = gbit();
 
-    EXPECT_EQ(HWMC_PART_LEAST, 4096u); // 2 us: 2,500 bytes
-    EXPECT_EQ(4096u, hwmc_coll_part(&net));
-    net.message_ns = 4000; // 5,000
-    EXPECT_EQ(4096u, hwmc_coll_part(&net));
-    net.mbit = 10000;
-    EXPECT_EQ(32768u, hwmc_coll_part(&net));
-    net.mbit = 100000;
-    EXPECT_EQ(256u << 10, hwmc_coll_part(&net));
-    net.mbit = 100;
-    EXPECT_EQ(4096u, hwmc_coll_part(&net));
-    net.mbit = 1000;
+    EXPECT_EQ(24576u, hwmc_pace_of(&net).part); // of 25,000 bytes
+    net.mbit = net.mbit_all = 100;
+    EXPECT_EQ(16384u, hwmc_pace_of(&net).part);
+    net.mbit_all = 200; // a part goes by one rail
+    EXPECT_EQ(HWMC_PART_LEAST, hwmc_pace_of(&net).part);
+    net.mbit = net.mbit_all = 10000;
+    net.message_ns = 4000; // 50,000 bytes
+    EXPECT_EQ(32768u, hwmc_pace_of(&net).part);
+    net.mbit = net.mbit_all = 100000;
+    EXPECT_EQ(256u << 10, hwmc_pace_of(&net).part);
+    net = gbit();
     net.site_latency_ns = 10000 * US; // 2.5 MB in a round trip
-    EXPECT_EQ(128u << 10, hwmc_coll_part(&net));
+    EXPECT_EQ(128u << 10, hwmc_pace_of(&net).part);
+}
+
+// Over one rail a part of a block; as many as it carries in 200 us, or in a round trip; over
+// several rails two for each.
+TEST(Pace, AFewPartsOfABlockAreOnTheWay)
+{
+    hwmc_network net = gbit();
+    hwmc_pace p = hwmc_pace_of(&net);
+
+    EXPECT_EQ(1u, p.ahead);
+    EXPECT_EQ(2u, p.combined);
+    EXPECT_EQ(4u * 24576, hwmc_pace_budget(&p));
+    net.mbit_all = 2 * net.mbit;
+    p = hwmc_pace_of(&net);
+    EXPECT_EQ(4u, p.ahead);
+    EXPECT_EQ(8u, p.combined);
+    net.mbit = net.mbit_all = 3000; // 75,000 bytes in parts of 32 KiB
+    p = hwmc_pace_of(&net);
+    EXPECT_EQ(3u, p.ahead);
+    EXPECT_EQ(6u, p.combined);
+    net = gbit();
+    net.site_latency_ns = 10000 * US;
+    p = hwmc_pace_of(&net);
+    EXPECT_EQ(HWMC_PACE_MOST, p.ahead);
+    EXPECT_EQ(HWMC_PACE_MOST / 2, p.combined);
 }
 
 // More messages in fewer steps lose where hosts hinder each other.

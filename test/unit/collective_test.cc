@@ -109,6 +109,7 @@ hwmc_net_reduce_cfg config(mem::Net &net, Groups &g, uint32_t rank, uint32_t roo
     cfg.root = root;
     cfg.operation = &o;
     cfg.way = way;
+    cfg.window = 1 + rank % 8;
     return cfg;
 }
 
@@ -270,6 +271,7 @@ void begin(Scanner &s, mem::Net &net, Groups &g, uint32_t rank, const hwmc_shm_o
     cfg.withdraw_ns = 1000;
     cfg.operation = &o;
     cfg.way = way;
+    cfg.window = 1 + rank % 8;
     cfg.in = s.in.data();
     cfg.bytes = count * sizeof(Matrix);
     if (wants == Wants::Before || wants == Wants::Both)
@@ -398,7 +400,7 @@ TEST(Moves, BringEachWhatItIsToHave)
                        (uint32_t) in.size(),
                        (uint32_t) out.size(),
                        0,
-                       {8192, round % 3 * 8192}};
+                       {8192, 1 + round % 16, 2}};
                 hwmc_moves_begin(&ops[m], &cfg);
                 stages.push_back(&ops[m].stage);
             }

@@ -100,7 +100,7 @@ struct Reducer {
             m.out_place.push_back({(unsigned char *) sum.data(), part, parts});
         }
         begun = true;
-        net.begin(r, {std::max(part, net.members[r].x.cfg.eager), 0}, UINT64_MAX);
+        net.begin(r, std::max(part, net.members[r].x.cfg.eager), UINT64_MAX);
     }
 
     void step(Net &net, uint32_t r, uint32_t parts)

@@ -38,7 +38,7 @@ struct AllToAll {
         }
         plan = {in.data(),  in_place.data(),  (uint32_t) in.size(),
                 out.data(), out_place.data(), (uint32_t) out.size(),
-                {part, 0},  8 * part};
+                part,       8 * part};
     }
     void take(hwmc_group *g)
     {

@@ -74,13 +74,13 @@ class Net {
     }
 
     // The blocks and places of the member are set.
-    void begin(uint32_t r, hwmc_cut cut, uint64_t budget)
+    void begin(uint32_t r, uint32_t part, uint64_t budget)
     {
         Member &m = members[r];
         std::deque<Message> kept;
 
         hwmc_exchange_begin(&m.x, m.in.data(), (uint32_t) m.in.size(), m.out.data(),
-                            (uint32_t) m.out.size(), cut, budget, now);
+                            (uint32_t) m.out.size(), part, budget, now);
         kept.swap(m.kept);
         for (auto &k : kept)
             take(r, k, true);
@@ -125,7 +125,8 @@ class Net {
             Message msg = {tx, {}, r, pinned};
 
             if (part) {
-                const uint32_t len = hwmc_cut_len(&m.x.cut, tx.block.bytes, tx.block.index);
+                const uint32_t len =
+                    hwmc_exchange_part_len(tx.block.bytes, m.x.part, tx.block.index);
                 const Place &p = m.out_place[tx.block.token];
                 const unsigned char *at = p.bytes + tx.block.index % p.ring * p.stride;
 

@@ -30,17 +30,15 @@ struct Block {
 };
 
 struct Plan {
-    hwmc_cut cut;
+    uint32_t part;
     uint32_t budget;
     std::vector<Block> blocks;
 };
 
 Plan draw_plan(sim::Rng &rng, uint32_t p)
 {
-    // Parts of fewer bytes than eager blocks may have, too, and blocks that are not cut.
-    Plan plan = {{(uint32_t) (3 + rng.below(45)), (uint32_t) (rng.below(2) * rng.below(60))},
-                 (uint32_t) rng.below(1000),
-                 {}};
+    // Parts of fewer bytes than eager blocks may have, too.
+    Plan plan = {(uint32_t) (3 + rng.below(45)), (uint32_t) rng.below(1000), {}};
 
     for (uint32_t from = 0; from < p; from++)
         for (uint32_t to = 0; to < p; to++)
@@ -48,7 +46,7 @@ Plan draw_plan(sim::Rng &rng, uint32_t p)
                 if (from != to && rng.below(3) == 0)
                     plan.blocks.push_back(
                         {from, to, port,
-                         (uint32_t) (rng.below(2) ? rng.below(9) : rng.below(30) * plan.cut.part)});
+                         (uint32_t) (rng.below(2) ? rng.below(9) : rng.below(30) * plan.part)});
     return plan;
 }
 
@@ -78,7 +76,7 @@ struct Walker {
         in_blocks.clear();
         checked.clear();
         for (const Block &b : plan.blocks) {
-            const uint32_t parts = hwmc_cut_parts(&plan.cut, b.bytes);
+            const uint32_t parts = hwmc_exchange_parts(b.bytes, plan.part);
 
             if (b.to == r) {
                 hwmc_block_in x = {};
@@ -90,10 +88,10 @@ struct Walker {
                 x.bytes = b.bytes;
                 x.window = std::min(ring, HWMC_EXCHANGE_WINDOW);
                 m.in.push_back(x);
-                in.emplace_back(std::max(ring * plan.cut.part, b.bytes) + 1);
+                in.emplace_back(std::max(ring * plan.part, b.bytes) + 1);
                 in_blocks.push_back(b);
                 checked.push_back(0);
-                m.in_place.push_back({in.back().data(), plan.cut.part, ring});
+                m.in_place.push_back({in.back().data(), plan.part, ring});
             }
             if (b.from == r) {
                 hwmc_block_out x = {};
@@ -105,11 +103,11 @@ struct Walker {
                 out.emplace_back(b.bytes + 1);
                 for (uint32_t i = 0; i < b.bytes; i++)
                     out.back()[i] = byte_of(next, b, i);
-                m.out_place.push_back({out.back().data(), plan.cut.part, UINT32_MAX});
+                m.out_place.push_back({out.back().data(), plan.part, UINT32_MAX});
             }
         }
         running = true;
-        net.begin(r, plan.cut, plan.budget);
+        net.begin(r, plan.part, plan.budget);
     }
 
     // Takes a part, or lets some be sent, or goes on to the next exchange.
@@ -118,7 +116,7 @@ struct Walker {
         exchange::Member &m = net.members[r];
 
         for (uint32_t i = 0; i < m.out.size(); i++) {
-            const uint32_t parts = hwmc_cut_parts(&plan.cut, m.out[i].bytes);
+            const uint32_t parts = hwmc_exchange_parts(m.out[i].bytes, plan.part);
 
             if (m.out[i].ready < parts && net.rng.below(2))
                 hwmc_exchange_ready(&m.x, i, m.out[i].ready + 1);
@@ -128,10 +126,10 @@ struct Walker {
 
             if (checked[i] == m.in[i].have || net.rng.below(2))
                 continue;
-            const uint32_t len = hwmc_cut_len(&plan.cut, m.in[i].bytes, checked[i]);
+            const uint32_t len = hwmc_exchange_part_len(m.in[i].bytes, plan.part, checked[i]);
 
             for (uint32_t at = 0; at < len; at++)
-                ASSERT_EQ(byte_of(next, in_blocks[i], checked[i] * plan.cut.part + at),
+                ASSERT_EQ(byte_of(next, in_blocks[i], checked[i] * plan.part + at),
                           p.bytes[checked[i] % p.ring * p.stride + at]);
             hwmc_exchange_take(&m.x, i, ++checked[i]);
         }
@@ -233,9 +231,9 @@ TEST(Exchange, APartOfALongBlockIsNotTakenForAnEagerOne)
     net.members[0].in_place = {{in.data(), part, 2}};
     net.members[1].out = {o};
     net.members[1].out_place = {{out.data(), part, 2}};
-    net.begin(1, {part, 0}, 1);
+    net.begin(1, part, 1);
     EXPECT_TRUE(net.idle()) << "it waits for a grant";
-    net.begin(0, {part, 0}, 1);
+    net.begin(0, part, 1);
     while (net.deliver())
         ;
     hwmc_exchange_take(&net.members[0].x, 0, 2);
@@ -295,7 +293,7 @@ uint64_t star(uint32_t exchanges, bool settles)
             net.members[0].in_place[r - 1] = {in.data() + 8 * r, 8, 1};
         }
         for (uint32_t r = 0; r < p; r++)
-            net.begin(r, {8, 0}, 1);
+            net.begin(r, 8, 1);
         while (net.deliver())
             ;
         for (uint32_t i = 0; i + 1 < p; i++)
@@ -359,7 +357,7 @@ TEST(Exchange, ASenderThatRunsAheadIsHeldByCredit)
         b.ready = 1;
         net.members[0].out = {b};
         net.members[0].out_place = {{out.data(), 8, 1}};
-        net.begin(0, {8, 0}, 1);
+        net.begin(0, 8, 1);
     };
     for (; sent < 100 && hwmc_exchange_over(&net.members[0].x); sent++)
         send();
@@ -374,7 +372,7 @@ TEST(Exchange, ASenderThatRunsAheadIsHeldByCredit)
         b.window = 1;
         net.members[1].in = {b};
         net.members[1].in_place = {{in.data(), 8, 1}};
-        net.begin(1, {8, 0}, 1);
+        net.begin(1, 8, 1);
         hwmc_exchange_take(&net.members[1].x, 0, 1);
         net.pump(1);
         ASSERT_TRUE(hwmc_exchange_over(&net.members[1].x)) << i;
@@ -410,9 +408,9 @@ TEST(Exchange, TheReceiverPaces)
             net.members[0].in_place.push_back({in[r].data(), 10, parts});
             net.members[r].out = {o};
             net.members[r].out_place = {{out[r].data(), 10, parts}};
-            net.begin(r, {10, 0}, 1);
+            net.begin(r, 10, 1);
         }
-        net.begin(0, {10, 0}, budget);
+        net.begin(0, 10, budget);
         while (!hwmc_exchange_over(&net.members[0].x)) {
             uint32_t busy = 0;
 
@@ -431,7 +429,7 @@ TEST(Exchange, TheReceiverPaces)
 // many bytes.
 Plan tree_plan(uint32_t p, uint32_t bytes)
 {
-    Plan plan = {{8, 0}, 20, {}};
+    Plan plan = {8, 20, {}};
 
     for (uint32_t r = 1; r < p; r++)
         plan.blocks.push_back({r, (r - 1) / 2, 0, bytes});
@@ -440,7 +438,7 @@ Plan tree_plan(uint32_t p, uint32_t bytes)
 
 Plan all_plan(uint32_t p, uint32_t bytes)
 {
-    Plan plan = {{8, 0}, 20, {}};
+    Plan plan = {8, 20, {}};
 
     for (uint32_t from = 0; from < p; from++)
         for (uint32_t to = 0; to < p; to++)
@@ -522,7 +520,7 @@ TEST(Exchange, LengthsThatDisagreeEndTheExchangeForAllThatDepend)
             if (r > 0)
                 m.out = {out};
             m.in_place = m.out_place = {{buffer.data(), 10, 40}};
-            net.begin(r, {10, 0}, 1);
+            net.begin(r, 10, 1);
         };
         for (int steps = 0; std::count(rounds.begin(), rounds.end(), 4u) < p; steps++) {
             const uint32_t r = (uint32_t) net.rng.below(p);
@@ -568,8 +566,8 @@ TEST(Exchange, GivenUpItEndsOnceTheLanesAreThrough)
     net.members[0].out_place = {{out.data(), 10, 4}};
     net.members[1].in = {i};
     net.members[1].in_place = {{in.data(), 10, 4}};
-    net.begin(0, {10, 0}, 1);
-    net.begin(1, {10, 0}, 1);
+    net.begin(0, 10, 1);
+    net.begin(1, 10, 1);
     ASSERT_TRUE(net.deliver()); // the grant: two parts are with the lanes
     hwmc_exchange_give_up(&net.members[0].x);
     net.pump(0);
@@ -604,7 +602,7 @@ TEST(Exchange, HostileMessages)
             m.in_place.push_back({bytes.data(), 10, 4});
             m.out_place.push_back({bytes.data(), 10, 4});
         }
-        net.begin(0, {10, 0}, 2);
+        net.begin(0, 10, 2);
         for (int n = 0; n < 200; n++) {
             hwmc_msg msg = {};
             uint32_t i = UINT32_MAX;

@@ -13,6 +13,7 @@ noinst_HEADERS +=                                     \
     src/mpi/coll/bcast_hw/core/place/ranges.h         \
     src/mpi/coll/bcast_hw/core/model/collective.h     \
     src/mpi/coll/bcast_hw/core/model/work.h           \
+    src/mpi/coll/bcast_hw/core/model/pace.h           \
     src/mpi/coll/bcast_hw/core/model/reduce_way.h     \
     src/mpi/coll/bcast_hw/core/model/trial.h          \
     src/mpi/coll/bcast_hw/core/model/scan_way.h       \
@@ -115,6 +116,7 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/core/model/collective.c       \
     src/mpi/coll/bcast_hw/core/model/collective_mpich.c \
     src/mpi/coll/bcast_hw/core/exchange/reduce_plan.c   \
+    src/mpi/coll/bcast_hw/core/model/pace.c             \
     src/mpi/coll/bcast_hw/core/model/reduce_way.c       \
     src/mpi/coll/bcast_hw/core/model/trial.c             \
     src/mpi/coll/bcast_hw/core/model/scan_way.c         \

@@ -55,7 +55,7 @@ static uint64_t agreement_ns(const MPIR_Comm *comm, const struct hwmc_comm *c)
         .members = members,
         .each = (ranks - 1) / members + 1,
         .bytes = sizeof(uint64_t),
-        .part = hwmc_coll_part(hwmc_network_now()),
+        .part = hwmc_pace_of(hwmc_network_now()).part,
         .shape = c->leader_group[0].shape,
     };
 

@@ -13,11 +13,6 @@
 #include "../stats/counters.h"
 #include "../stats/epoch.h"
 
-uint32_t hwmc_spread_part(void)
-{
-    return hwmc_coll_part(hwmc_network_now());
-}
-
 uint64_t hwmc_spread_mean(const MPI_Aint *counts, MPI_Aint count, int num, MPI_Datatype type)
 {
     MPI_Aint all = 0, size;
@@ -103,7 +98,7 @@ void hwmc_spread_begin_moves(struct hwmc_spread *s, struct hwmc_moves *moves,
         .num_in = num_in,
         .num_out = num_out,
         .plan = plan,
-        .cut = {hwmc_spread_part(), hwmc_coll_whole(hwmc_network_now(), g->cfg.size)},
+        .pace = hwmc_pace_of(hwmc_network_now()),
     };
 
     hwmc_moves_begin(moves, &cfg);

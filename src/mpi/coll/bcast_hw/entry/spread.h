@@ -159,10 +159,6 @@ void hwmc_spread_plan_host(const struct hwmc_spread *s, struct hwmc_shm_host *n,
 struct hwmc_op_stage *hwmc_spread_begin_down(struct hwmc_spread *s, struct hwmc_bcast *down,
                                              void *memory, uint64_t bytes);
 
-/* Bytes that go between hosts at a time where several parts follow each other, alike on all ranks
- * (hwmc_coll_part). */
-uint32_t hwmc_spread_part(void);
-
 /* Bytes of the parts of `num` ranks, at the mean. `counts`, elements of `type`; NULL: all have
  * `count`. */
 uint64_t hwmc_spread_mean(const MPI_Aint *counts, MPI_Aint count, int num, MPI_Datatype type);

@@ -13,6 +13,7 @@
 #include "../op/wait_stage.h"
 #include "../process/mpich.h"
 #include "../process/process.h"
+#include "../select/network.h"
 
 enum { UP, ACROSS, DOWN, SETTLED, STAGES };
 
@@ -88,6 +89,7 @@ static struct hwmc_op_stage *begin_across(struct hwmc_spread_reduce *r)
         .out = r->out,
         .bytes = r->bytes,
         .way = hwmc_spread_reduce_way(&r->spread.c->reduction, &c),
+        .window = hwmc_pace_of(hwmc_network_now()).combined,
     };
     hwmc_net_reduce_begin(&r->by.tree.across, &cfg);
     if (hwmc_spread_failed_in_host(&r->spread))

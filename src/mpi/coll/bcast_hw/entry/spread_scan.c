@@ -76,6 +76,7 @@ static void find_vectors(const struct hwmc_spread_scan *r, struct hwmc_net_scan_
 static struct hwmc_op_stage *begin_across(struct hwmc_spread_scan *r)
 {
     struct hwmc_group *g = r->spread.c->leader_group[0].group;
+    const struct hwmc_pace pace = hwmc_pace_of(hwmc_network_now());
     struct hwmc_net_scan_cfg cfg;
 
     if (!hwmc_spread_leads(&r->spread))
@@ -86,7 +87,8 @@ static struct hwmc_op_stage *begin_across(struct hwmc_spread_scan *r)
         .withdraw_ns = hwmc_withdraw_ns(),
         .operation = &r->x.operation.of,
         .bytes = r->bytes,
-        .way = hwmc_scan_way_of(hwmc_network_now(), g->cfg.size, r->bytes, hwmc_spread_part()),
+        .way = hwmc_scan_way_of(hwmc_network_now(), g->cfg.size, r->bytes, pace.part),
+        .window = pace.combined,
     };
     find_vectors(r, &cfg);
     hwmc_net_scan_begin(&r->across, &cfg);

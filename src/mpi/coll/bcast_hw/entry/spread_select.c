@@ -27,7 +27,7 @@ static struct hwmc_coll_case case_of(const struct hwmc_spread *s, uint32_t membe
         .members = members,
         .each = (ranks - 1) / members + 1,
         .bytes = s->length,
-        .part = hwmc_coll_part(hwmc_network_now()),
+        .part = hwmc_pace_of(hwmc_network_now()).part,
         .shape = *shape,
     };
 }

@@ -44,13 +44,13 @@ static bool make_rows(struct hwmc_moves *m)
 
 /* The blocks of a move, by port; its bytes. */
 static uint32_t place_block(const struct hwmc_move *v, uint32_t port,
-                            struct hwmc_block_place *place, const struct hwmc_cut *c)
+                            struct hwmc_block_place *place, uint32_t part)
 {
     const uint64_t at = port * HWMC_MOVE_BLOCK, left = v->bytes - at;
 
     *place = (struct hwmc_block_place){
         .bytes = v->bytes > 0 ? (unsigned char *) v->memory + at : (unsigned char *) v->memory,
-        .stride = c->part,
+        .stride = part,
         .ring = UINT32_MAX,
     };
     return (uint32_t) (left < HWMC_MOVE_BLOCK ? left : HWMC_MOVE_BLOCK);
@@ -66,8 +66,8 @@ static void fill_in(struct hwmc_moves *m, const struct hwmc_move *v, uint32_t nu
     for (uint32_t i = 0, n = 0; i < num; i++)
         for (uint32_t port = 0; port < blocks_of(&v[i], 1); port++, n++) {
             m->in[n] = (struct hwmc_block_in){.peer = v[i].peer, .port = port_of(m, port)};
-            m->in[n].bytes = place_block(&v[i], port, &m->in_place[n], &m->cut);
-            m->in[n].window = HWMC_PARTS_AHEAD;
+            m->in[n].bytes = place_block(&v[i], port, &m->in_place[n], m->pace.part);
+            m->in[n].window = m->pace.ahead;
             m->taken[n] = 0;
         }
 }
@@ -77,8 +77,8 @@ static void fill_out(struct hwmc_moves *m, const struct hwmc_move *v, uint32_t n
     for (uint32_t i = 0, n = 0; i < num; i++)
         for (uint32_t port = 0; port < blocks_of(&v[i], 1); port++, n++) {
             m->out[n] = (struct hwmc_block_out){.peer = v[i].peer, .port = port_of(m, port)};
-            m->out[n].bytes = place_block(&v[i], port, &m->out_place[n], &m->cut);
-            m->ready[n] = hwmc_cut_parts(&m->cut, m->out[n].bytes);
+            m->out[n].bytes = place_block(&v[i], port, &m->out_place[n], m->pace.part);
+            m->ready[n] = hwmc_exchange_parts(m->out[n].bytes, m->pace.part);
         }
 }
 
@@ -129,7 +129,7 @@ void hwmc_moves_begin(struct hwmc_moves *m, const struct hwmc_moves_cfg *cfg)
     m->num_in = blocks_of(cfg->in, cfg->num_in);
     m->num_out = blocks_of(cfg->out, cfg->num_out);
     m->plan = cfg->plan;
-    m->cut = cfg->cut;
+    m->pace = cfg->pace;
     if (!make_rows(m)) {
         hwmc_stage_note(&m->stage, HWMC_ERR_NOMEM, false);
         m->stage.over = true;
@@ -147,8 +147,8 @@ void hwmc_moves_begin(struct hwmc_moves *m, const struct hwmc_moves_cfg *cfg)
         .out = m->out,
         .out_place = m->out_place,
         .num_out = m->num_out,
-        .cut = m->cut,
-        .budget = (uint64_t) 2 * HWMC_PARTS_AHEAD * m->cut.part, /* two rounds of them */
+        .part = m->pace.part,
+        .budget = hwmc_pace_budget(&m->pace),
     };
     hwmc_blocks_stage_begin(&m->blocks, &blocks);
 }

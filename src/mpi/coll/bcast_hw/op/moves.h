@@ -31,8 +31,8 @@ struct hwmc_moves_cfg {
     const struct hwmc_move *in; /* the first ones come first; the caller's during begin */
     const struct hwmc_move *out;
     uint32_t num_in, num_out;
-    uint32_t plan;       /* core/exchange/exchange.h */
-    struct hwmc_cut cut; /* alike on all members; parts of HWMC_PART_LEAST or more */
+    uint32_t plan;         /* core/exchange/exchange.h */
+    struct hwmc_pace pace; /* its part alike on all members */
 };
 
 struct hwmc_moves {
@@ -44,7 +44,7 @@ struct hwmc_moves {
     struct hwmc_block_place *in_place, *out_place;
     uint32_t *here, *taken, *ready;
     uint32_t num_in, num_out, plan;
-    struct hwmc_cut cut;
+    struct hwmc_pace pace;
 };
 
 /* Begins it; without memory it has failed. It does not move until it is over. */

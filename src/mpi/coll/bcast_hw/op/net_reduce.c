@@ -12,7 +12,6 @@
 
 #define PIECE (UINT64_C(1) << 30) /* bytes of one exchange, about */
 #define RELAY_PORT 7u
-#define WINDOW 8u /* parts of a child that wait to be combined */
 
 static bool is_root(const struct hwmc_net_reduce *r)
 {
@@ -65,7 +64,8 @@ static void join_tree(struct hwmc_net_reduce *r, uint32_t n)
     hwmc_combine_init(&t->combine, hwmc_reduce_plan_children(&r->plan, n));
     bytes = t->parts > 0 ? hwmc_reduce_plan_bytes(&r->plan, n) : 0;
     for (uint32_t i = 0; i < t->combine.children; i++)
-        add_in(r, hwmc_reduce_plan_child(&r->plan, n, i), n, bytes, min_u32(WINDOW, t->parts));
+        add_in(r, hwmc_reduce_plan_child(&r->plan, n, i), n, bytes,
+               min_u32(r->cfg.window, t->parts));
     if (hwmc_reduce_plan_parent(&r->plan, n, &parent))
         add_out(r, parent, n, bytes);
     t->num_out = r->num_out - t->out;
@@ -248,7 +248,7 @@ static void begin_piece(struct hwmc_net_reduce *r)
         .out = r->out,
         .out_place = r->out_place,
         .num_out = r->num_out,
-        .cut.part = r->part,
+        .part = r->part,
         .budget = UINT64_MAX, /* a few children */
     };
     hwmc_blocks_stage_begin(&r->blocks, &cfg);

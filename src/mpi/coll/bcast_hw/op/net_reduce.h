@@ -42,6 +42,7 @@ struct hwmc_net_reduce_cfg {
     void *out;                  /* of the result, at the root; may be `in` */
     uint64_t bytes;             /* whole elements; 0 is fine */
     struct hwmc_reduce_way way; /* alike on all members */
+    uint32_t window;            /* parts of a child on the way, or not combined: 1 or more */
 };
 
 /* One tree at this member. */

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 
 #define PIECE (UINT64_C(1) << 30) /* bytes of one exchange, about */
-#define WINDOW 8u                 /* parts of a round that wait to be combined */
 
 _Static_assert(HWMC_SCAN_ROUNDS <= HWMC_COMBINE_CHILDREN, "a round is a child");
 
@@ -46,7 +45,7 @@ static void join(struct hwmc_net_scan *s)
         s->in[i] = (struct hwmc_block_in){
             .peer = hwmc_scan_plan_in(&plan, i),
             .bytes = s->bytes,
-            .window = parts < WINDOW ? parts : WINDOW,
+            .window = parts < s->cfg.window ? parts : s->cfg.window,
         };
     s->num_out = hwmc_scan_plan_outs(&plan);
     for (uint32_t i = 0; i < s->num_out; i++)
@@ -183,7 +182,7 @@ static void begin_piece(struct hwmc_net_scan *s)
         .out = s->out,
         .out_place = s->out_place,
         .num_out = s->num_out,
-        .cut.part = s->part,
+        .part = s->part,
         .budget = UINT64_MAX, /* a few rounds */
     };
     hwmc_blocks_stage_begin(&s->blocks, &cfg);

@@ -40,6 +40,7 @@ struct hwmc_net_scan_cfg {
     void *before, *sum;
     uint64_t bytes;           /* whole elements; 1 or more */
     struct hwmc_scan_way way; /* alike on all members */
+    uint32_t window;          /* parts of a round on the way, or not combined: 1 or more */
 };
 
 struct hwmc_net_scan {

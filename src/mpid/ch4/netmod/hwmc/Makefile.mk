@@ -231,6 +231,7 @@ src_mpid_ch4_netmod_hwmc_tools_hwmc_info_SOURCES = \
     src/mpi/coll/bcast_hw/core/model/collective.c  \
     src/mpi/coll/bcast_hw/core/model/collective_mpich.c  \
     src/mpi/coll/bcast_hw/core/model/model.c       \
+    src/mpi/coll/bcast_hw/core/model/pace.c        \
     src/mpi/coll/bcast_hw/core/model/reduce_way.c  \
     src/mpi/coll/bcast_hw/core/model/scan_way.c    \
     src/mpi/coll/bcast_hw/core/model/turns_way.c   \

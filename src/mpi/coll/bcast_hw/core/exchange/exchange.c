@@ -57,7 +57,7 @@ static void renew_grant(struct hwmc_exchange *x, struct hwmc_block_in *b)
 /* Bytes of the block that can be on the way at a time. */
 static uint64_t burst_of(const struct hwmc_exchange *x, const struct hwmc_block_in *b)
 {
-    const uint64_t window = (uint64_t) b->window * x->cut.part;
+    const uint64_t window = (uint64_t) b->window * x->part;
 
     return window < b->bytes ? window : b->bytes;
 }
@@ -127,17 +127,17 @@ static uint8_t plan_of(const struct hwmc_exchange *x)
 }
 
 void hwmc_exchange_begin(struct hwmc_exchange *x, struct hwmc_block_in *in, uint32_t num_in,
-                         struct hwmc_block_out *out, uint32_t num_out, struct hwmc_cut cut,
+                         struct hwmc_block_out *out, uint32_t num_out, uint32_t part,
                          uint64_t budget, uint64_t now)
 {
-    assert(!x->running && cut.part > 0);
+    assert(!x->running && part > 0);
     assert(num_in <= HWMC_EXCHANGE_BLOCKS && num_out <= HWMC_EXCHANGE_BLOCKS);
     x->in = in;
     x->out = out;
     x->num_in = x->left_in = num_in;
     x->num_out = x->left_out = num_out;
     x->plan = plan_of(x);
-    x->cut = cut;
+    x->part = part;
     x->budget = budget;
     x->open_bytes = 0;
     x->running = true;

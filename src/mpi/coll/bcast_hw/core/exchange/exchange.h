@@ -126,7 +126,7 @@ struct hwmc_exchange {
     bool astray;           /* a member went by another plan in one of them */
     uint8_t plan;          /* of the one under way, or the last; NO_PLAN: it had no blocks */
     uint32_t theirs, ours; /* failed: the length of a block there and here; alike: not known */
-    struct hwmc_cut cut;
+    uint32_t part;         /* bytes of a part */
     uint64_t budget;
     struct hwmc_block_in *in;
     struct hwmc_block_out *out;
@@ -149,10 +149,10 @@ void hwmc_exchange_init(struct hwmc_exchange *x, const struct hwmc_exchange_cfg 
                         struct hwmc_exchange_link *links);
 
 /* Begins the next exchange, of these blocks, all of one plan, which are the machine's until it is
- * over; of none, if this rank has no part in it. `cut`: alike on all ranks. A driver then gives
+ * over; of none, if this rank has no part in it. `part`: alike on all ranks. A driver then gives
  * what it has kept of it. Not running. */
 void hwmc_exchange_begin(struct hwmc_exchange *x, struct hwmc_block_in *in, uint32_t num_in,
-                         struct hwmc_block_out *out, uint32_t num_out, struct hwmc_cut cut,
+                         struct hwmc_block_out *out, uint32_t num_out, uint32_t part,
                          uint64_t budget, uint64_t now);
 
 /* Of outgoing block `i` the parts below `parts` can be sent; never fewer than before. */
@@ -201,7 +201,7 @@ void hwmc_exchange_on_timer(struct hwmc_exchange *x, uint64_t now);
 /* A block of the exchange under way, or of the last one. */
 static inline bool hwmc_exchange_is_eager(const struct hwmc_exchange *x, uint32_t bytes)
 {
-    return bytes <= x->cfg.eager && hwmc_cut_parts(&x->cut, bytes) == 1;
+    return bytes <= x->cfg.eager && hwmc_exchange_parts(bytes, x->part) == 1;
 }
 
 /* BLOCK with payload, of whatever exchange: an eager block, and not a part of a long one. */

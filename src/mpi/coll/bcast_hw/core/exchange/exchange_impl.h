@@ -17,7 +17,7 @@ void hwmc_exchange_finish(struct hwmc_exchange *x);
 
 static inline uint32_t hwmc_exchange_parts_of(const struct hwmc_exchange *x, uint32_t bytes)
 {
-    return hwmc_cut_parts(&x->cut, bytes);
+    return hwmc_exchange_parts(bytes, x->part);
 }
 
 /* Its memory is free as far as the program has taken the block. */

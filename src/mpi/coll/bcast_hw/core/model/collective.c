@@ -12,30 +12,9 @@
 #include "turns_way.h"
 #include "work.h"
 
-#define PART_MESSAGES 10u /* a part is as long as a rail carries while a host handles so many */
-#define PART_MOST (256u << 10)
-
-static uint64_t max_u64(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 static uint64_t min_u64(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
-}
-
-uint32_t hwmc_coll_part(const struct hwmc_network *net)
-{
-    const uint64_t round_trip = 2 * max_u64(net->latency_ns, net->site_latency_ns);
-    const uint64_t ns =
-        max_u64(PART_MESSAGES * (uint64_t) net->message_ns, round_trip / HWMC_PARTS_AHEAD);
-    const uint64_t bytes = hwmc_work_mul(net->mbit, ns) / 8000;
-    uint32_t part = HWMC_PART_LEAST;
-
-    while (part < PART_MOST && 2 * part <= bytes)
-        part *= 2;
-    return part;
 }
 
 struct hwmc_reduce_case hwmc_coll_reduction(const struct hwmc_coll_case *c)
@@ -96,7 +75,7 @@ static uint64_t messages_of(const struct hwmc_coll_case *c, uint64_t bytes)
 static struct hwmc_work at_once(const struct hwmc_network *net, const struct hwmc_coll_case *c,
                                 uint64_t bytes, bool by_all)
 {
-    const bool waits = bytes > hwmc_coll_whole(net, c->members) && is_long(c, bytes);
+    const bool waits = is_long(c, bytes);
     const uint64_t others = c->members - 1, messages = waits ? 2 : 1;
 
     return (struct hwmc_work){
@@ -104,7 +83,8 @@ static struct hwmc_work at_once(const struct hwmc_network *net, const struct hwm
         .busy = hwmc_work_mul(others - 1, messages) * (by_all ? 2 : 1),
         .sent = hwmc_work_mul(hwmc_work_mul(others, messages), by_all ? c->members : 1),
         .bytes = hwmc_work_mul(others, bytes),
-        .all = hwmc_work_mul(hwmc_work_mul(others, bytes), by_all ? c->members : 1),
+        .all = hwmc_pace_loaded(
+            net, hwmc_work_mul(hwmc_work_mul(others, bytes), by_all ? c->members : 1)),
     };
 }
 
@@ -139,7 +119,8 @@ static uint64_t by_blocks_ns(const struct hwmc_network *net, const struct hwmc_c
 }
 
 /* Rounds in which all send what they have to the one that is twice as far as before. */
-static struct hwmc_work doubling_work(const struct hwmc_coll_case *c)
+static struct hwmc_work doubling_work(const struct hwmc_network *net,
+                                      const struct hwmc_coll_case *c)
 {
     const uint64_t log = hwmc_work_log(c->members);
 
@@ -147,7 +128,7 @@ static struct hwmc_work doubling_work(const struct hwmc_coll_case *c)
         .steps = hwmc_work_mul(log, 1 + is_long(c, c->bytes)),
         .sent = hwmc_work_mul(hwmc_work_mul(log, messages_of(c, c->bytes)), c->members),
         .bytes = hwmc_work_mul(log, c->bytes),
-        .all = hwmc_work_mul(hwmc_work_mul(log, c->bytes), c->members),
+        .all = hwmc_pace_loaded(net, hwmc_work_mul(hwmc_work_mul(log, c->bytes), c->members)),
     };
 }
 
@@ -156,13 +137,13 @@ static struct hwmc_work scan_work(const struct hwmc_network *net, const struct h
     const uint64_t messages = messages_of(c, c->bytes);
 
     if (!hwmc_scan_way_of(net, c->members, c->bytes, c->part).chain)
-        return doubling_work(c);
+        return doubling_work(net, c);
     return (struct hwmc_work){
         .steps = c->members - 1 + is_long(c, c->bytes),
         .busy = hwmc_work_mul(messages, 2),
         .sent = hwmc_work_mul(messages, c->members - 1),
         .bytes = c->bytes + hwmc_work_mul(c->members - 1, c->bytes < c->part ? c->bytes : c->part),
-        .all = hwmc_work_mul(c->members - 1, c->bytes),
+        .all = hwmc_pace_loaded(net, hwmc_work_mul(c->members - 1, c->bytes)),
     };
 }
 

@@ -128,19 +128,6 @@ struct hwmc_coll_case {
     struct hwmc_shape shape;    /* of the members: for what hwmc multicasts */
 };
 
-/* Bytes that go between hosts at a time where several parts follow each other: what a rail carries
- * while a host handles ten messages, so that messages take at most a fifth of a processor, and so
- * much that HWMC_PARTS_AHEAD of them fill a rail for a round trip; within bounds. Shorter parts
- * pass sooner through a tree. */
-uint32_t hwmc_coll_part(const struct hwmc_network *net);
-
-/* A block that nothing is combined with goes as one part if it has at most so many bytes: it does
- * not wait then. Over several rails it is faster by parts, which go by all of them. */
-static inline uint32_t hwmc_coll_whole(const struct hwmc_network *net, uint32_t members)
-{
-    return net->mbit_all > net->mbit ? 0 : hwmc_eager_bytes(members);
-}
-
 /* The reduction that the case is, or that is a part of it. */
 struct hwmc_reduce_case hwmc_coll_reduction(const struct hwmc_coll_case *c);
 

@@ -6,8 +6,6 @@
  */
 #include "reduce_way.h"
 
-#define GRANTED 4u /* parts that a grant brings after the first one */
-
 static uint64_t wire_ns(uint64_t bytes, uint32_t mbit)
 {
     const uint64_t most = UINT64_C(1) << 40;
@@ -40,13 +38,20 @@ static bool is_long(const struct hwmc_reduce_case *c, const struct hwmc_reduce_w
     return hwmc_block_waits(c->bytes, way->part, c->group > 0 ? c->group : c->members);
 }
 
+/* As one part it goes up at once. */
+static bool is_unasked(const struct hwmc_reduce_case *c)
+{
+    return c->bytes <= hwmc_eager_bytes(c->group > 0 ? c->group : c->members);
+}
+
 /* Parts that go up from one member, and the grants that they wait for. */
-static uint64_t messages_of(const struct hwmc_reduce_case *c, const struct hwmc_reduce_way *way,
-                            uint64_t bytes)
+static uint64_t messages_of(const struct hwmc_network *net, const struct hwmc_reduce_case *c,
+                            const struct hwmc_reduce_way *way, uint64_t bytes)
 {
     const uint64_t parts = parts_of(bytes, way->part);
 
-    return is_long(c, way) ? parts + 1 + parts / GRANTED : parts;
+    /* A grant brings half of those on the way. */
+    return is_long(c, way) ? parts + 1 + parts * 2 / hwmc_pace_of(net).combined : parts;
 }
 
 uint64_t hwmc_reduce_ns(const struct hwmc_network *net, const struct hwmc_reduce_case *c,
@@ -66,8 +71,8 @@ uint64_t hwmc_reduce_ns(const struct hwmc_network *net, const struct hwmc_reduce
     const uint64_t more = c->awaited ? (k - 1) * net->message_ns * (hwmc_model_crowd(net) - 1) : 0;
 
     return (depth + is_long(c, way)) * net->latency_ns + (wire > burst ? wire - burst : 0) + more +
-           hwmc_model_busy_ns(net, busy, (members - 1) * messages_of(c, way, bytes),
-                              (members - 1) * bytes, members);
+           hwmc_model_busy_ns(net, busy, (members - 1) * messages_of(net, c, way, bytes),
+                              hwmc_pace_loaded(net, (members - 1) * bytes), members);
 }
 
 /* What is asked for, and the fastest way so far; of no trees: none. */
@@ -92,7 +97,7 @@ static void try_way(struct search *s, enum hwmc_reduce_kind kind, struct hwmc_re
 static void try_all(struct search *s)
 {
     const struct hwmc_reduce_case *c = &s->of;
-    const uint32_t one = c->bytes < UINT32_MAX / 2 ? (uint32_t) c->bytes : UINT32_MAX / 2;
+    const uint32_t one = (uint32_t) (is_unasked(c) || c->bytes < c->part ? c->bytes : c->part);
     const uint32_t widest =
         c->members - 1 < HWMC_REDUCE_FANOUT_MAX ? c->members - 1 : HWMC_REDUCE_FANOUT_MAX;
 

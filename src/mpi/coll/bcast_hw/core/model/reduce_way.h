@@ -21,32 +21,9 @@
 #ifndef HWMC_CORE_MODEL_REDUCE_WAY_H_INCLUDED
 #define HWMC_CORE_MODEL_REDUCE_WAY_H_INCLUDED
 
-#include "model.h"
+#include "pace.h"
 
 #define HWMC_REDUCE_FANOUT_MAX 32u
-#define HWMC_PART_LEAST 4096u /* bytes of a part, where several follow each other */
-#define HWMC_PARTS_AHEAD 16u  /* parts of a block that nothing is combined with, on the way */
-
-/* A block that is sent unasked (PROTOCOL.md, section 14): bytes of the longest, which depend on
- * how many members there are, as all may send to one at once. */
-#define HWMC_EAGER_LEAST 4096u
-#define HWMC_EAGER_MOST 32768u
-#define HWMC_EAGER_ALL (256u << 10) /* what a switch, and a member, can store */
-
-static inline uint32_t hwmc_eager_bytes(uint32_t members)
-{
-    uint32_t bytes = HWMC_EAGER_MOST;
-
-    while (bytes > HWMC_EAGER_LEAST && (uint64_t) bytes * members > HWMC_EAGER_ALL)
-        bytes /= 2;
-    return bytes;
-}
-
-/* A block of `bytes` in parts of `part` waits for its receiver's grant. */
-static inline bool hwmc_block_waits(uint64_t bytes, uint32_t part, uint32_t members)
-{
-    return bytes > hwmc_eager_bytes(members) || bytes > part;
-}
 
 enum hwmc_reduce_kind {
     HWMC_REDUCE_ANY, /* the fastest */

@@ -10,10 +10,11 @@
 
 /* A round brings one vector, as an only child does. What a line lets through at first it does in
  * all rounds together. */
-static uint64_t doubling_ns(const struct hwmc_network *net, uint32_t members, uint64_t bytes)
+static uint64_t doubling_ns(const struct hwmc_network *net, uint32_t members, uint64_t bytes,
+                            uint32_t part)
 {
     const struct hwmc_reduce_case pair = {.members = 2, .bytes = bytes, .group = members};
-    const struct hwmc_reduce_way one = {1, 1, (uint32_t) bytes};
+    const struct hwmc_reduce_way one = {1, 1, part};
     struct hwmc_network in_each = *net;
     uint64_t rounds = 0;
 
@@ -31,8 +32,8 @@ struct hwmc_scan_way hwmc_scan_way_of(const struct hwmc_network *net, uint32_t m
     uint64_t best = UINT64_MAX;
 
     if (bytes <= HWMC_SCAN_DOUBLING_MAX) {
-        way = (struct hwmc_scan_way){false, (uint32_t) bytes};
-        best = doubling_ns(net, members, bytes);
+        way = (struct hwmc_scan_way){false, bytes < part ? (uint32_t) bytes : part};
+        best = doubling_ns(net, members, bytes, way.part);
     }
     for (; part >= HWMC_PART_LEAST; part /= 2) {
         const struct hwmc_reduce_way chain = {1, 1, part};

@@ -98,8 +98,8 @@ static bool is_right_length(const struct hwmc_exchange *x, const struct hwmc_msg
     if (hwmc_exchange_is_unasked(x, msg))
         return msg->block.index == 0 && len == bytes;
     return !x->running || msg->bid != x->next ||
-           (msg->block.index < hwmc_cut_parts(&x->cut, bytes) &&
-            len == hwmc_cut_len(&x->cut, bytes, msg->block.index));
+           (msg->block.index < hwmc_exchange_parts(bytes, x->part) &&
+            len == hwmc_exchange_part_len(bytes, x->part, msg->block.index));
 }
 
 /* True: it is to be kept. */
@@ -156,10 +156,10 @@ void hwmc_blocks_begin(struct hwmc_group *g, const struct hwmc_blocks_plan *plan
 {
     struct hwmc_blocks *b = &g->blocks;
 
-    assert(b->links && plan->cut.part >= HWMC_PART_LEAST);
+    assert(b->links && plan->part >= HWMC_PART_LEAST);
     b->in_place = plan->in_place;
     b->out_place = plan->out_place;
-    hwmc_exchange_begin(&b->exchange, plan->in, plan->num_in, plan->out, plan->num_out, plan->cut,
+    hwmc_exchange_begin(&b->exchange, plan->in, plan->num_in, plan->out, plan->num_out, plan->part,
                         plan->budget, now);
     if (b->kept)
         give_again(g);
@@ -170,7 +170,7 @@ static void send_part(struct hwmc_group *g, const struct hwmc_msg *msg)
     const struct hwmc_exchange *x = &g->blocks.exchange;
     const unsigned char *body = part_at(&g->blocks.out_place[msg->block.token], msg->block.index);
     const uint32_t bytes = msg->block.bytes;
-    const uint32_t len = hwmc_cut_len(&x->cut, bytes, msg->block.index);
+    const uint32_t len = hwmc_exchange_part_len(bytes, x->part, msg->block.index);
 
     if (hwmc_exchange_is_eager(x, bytes))
         hwmc_wires_send(g->wires, g->world[msg->peer], &g->id, g->cfg.rank, msg, body, len);

@@ -32,8 +32,8 @@ struct hwmc_blocks_plan {
     struct hwmc_block_out *out;
     const struct hwmc_block_place *out_place;
     uint32_t num_out;
-    struct hwmc_cut cut; /* alike on all members; parts of HWMC_PART_LEAST or more */
-    uint64_t budget;     /* bytes that come at a time, about: exchange.h */
+    uint32_t part;   /* bytes, alike on all members, HWMC_PART_LEAST or more */
+    uint64_t budget; /* bytes that come at a time, about: exchange.h */
 };
 
 struct hwmc_blocks_kept;

@@ -78,7 +78,7 @@ bool hwmc_info_colls(const struct hwmc_network *net, const struct hwmc_shape *sh
                                    .commutative = true,
                                    .members = shape->hosts,
                                    .each = (ranks - 1) / shape->hosts + 1,
-                                   .part = hwmc_coll_part(net),
+                                   .part = hwmc_pace_of(net).part,
                                    .shape = *shape};
 
         for (c.bytes = c.coll == HWMC_COLL_BARRIER ? 0 : 8; c.bytes <= LONGEST; c.bytes *= 8) {

@@ -143,6 +143,8 @@ TEST(Pace, AFewPartsOfABlockAreOnTheWay)
 
     EXPECT_EQ(1u, p.ahead);
     EXPECT_EQ(2u, p.combined);
+    EXPECT_EQ(2u, hwmc_pace_ahead(&p, 3)); // two others may not fill the line
+    EXPECT_EQ(1u, hwmc_pace_ahead(&p, 4));
     EXPECT_EQ(4u * 24576, hwmc_pace_budget(&p));
     net.mbit_all = 2 * net.mbit;
     p = hwmc_pace_of(&net);

@@ -67,7 +67,7 @@ static void fill_in(struct hwmc_moves *m, const struct hwmc_move *v, uint32_t nu
         for (uint32_t port = 0; port < blocks_of(&v[i], 1); port++, n++) {
             m->in[n] = (struct hwmc_block_in){.peer = v[i].peer, .port = port_of(m, port)};
             m->in[n].bytes = place_block(&v[i], port, &m->in_place[n], m->pace.part);
-            m->in[n].window = m->pace.ahead;
+            m->in[n].window = hwmc_pace_ahead(&m->pace, m->stage.group->cfg.size);
             m->taken[n] = 0;
         }
 }

@@ -72,6 +72,14 @@ static inline uint64_t hwmc_pace_loaded(const struct hwmc_network *net, uint64_t
     return hwmc_pace_of(net).ahead == 1 ? 0 : bytes;
 }
 
+/* Parts of a block on the way between so many members: where there are few, a line has nothing to
+ * carry while a grant is on its way, or while its receiver waits for a processor. */
+#define HWMC_PACE_FEW 3u
+static inline uint32_t hwmc_pace_ahead(const struct hwmc_pace *p, uint32_t members)
+{
+    return p->ahead == 1 && members <= HWMC_PACE_FEW ? 2 : p->ahead;
+}
+
 /* Bytes that a member grants all others together, without what is combined. */
 static inline uint64_t hwmc_pace_budget(const struct hwmc_pace *p)
 {

@@ -14,7 +14,8 @@
  *   bytes / b     on the busiest line; of that what the line lets through faster at first, once
  *   sent * x      messages that a host sends, at the mean; x is what a message takes longer if all
  *                 hosts have one on the way
- *   all * y       bytes that a host sends, at the mean; y is what a byte takes longer if all send
+ *   all * y       bytes that a host sends, at the mean; y is what a byte takes longer if all send,
+ *                 unless one part at a time is on its way (pace.h)
  *
  * Of busy * o and sent * x the greater counts: where processors are shared, x has o in it.
  *

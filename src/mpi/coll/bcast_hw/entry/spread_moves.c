@@ -246,15 +246,21 @@ static int end_move(struct hwmc_spread *s, int mpi_errno)
     return mpi_errno;
 }
 
+/* Of a long all-to-all hosts have as much for each other by leaders as by ranks alone, so leaders
+ * save nothing but by several rails at a time, or on a slow line by their pace (core/model/pace.h).
+ */
+static bool leaders_win_long(void)
+{
+    return hwmc_network_has_rails() || !hwmc_model_is_fast(hwmc_network_now());
+}
+
 /* Leaders send what their hosts have for each other in one message, where ranks alone send one for
- * each pair. A long all-to-all brings as much between hosts either way, so there leaders save
- * nothing but by several rails at a time, or on a slow line by their pace (core/model/pace.h). */
+ * each pair. */
 static bool moves_win(const struct hwmc_spread *s, uint32_t most)
 {
     const struct hwmc_spread_moves *m = (const struct hwmc_spread_moves *) s;
 
-    if (m->spread.root >= 0 || m->pattern == HWMC_PATTERN_SAME || hwmc_network_has_rails() ||
-        !hwmc_model_is_fast(hwmc_network_now()))
+    if (m->spread.root >= 0 || m->pattern == HWMC_PATTERN_SAME || leaders_win_long())
         return true;
     return s->length != HWMC_LENGTH_UNKNOWN &&
            !hwmc_model_is_long(hwmc_network_now(), (uint64_t) most * most * s->length);
@@ -358,8 +364,7 @@ static bool fits_directly(const struct hwmc_spread *s)
     if (m->pattern != HWMC_PATTERN_EACH)
         return s->root >= 0 && s->length != HWMC_LENGTH_UNKNOWN;
     return m->in.buffer != MPI_IN_PLACE &&
-           (!m->out.unlike || (s->c->by_hosts && !hwmc_network_has_rails() &&
-                               hwmc_model_is_fast(hwmc_network_now())));
+           (!m->out.unlike || (s->c->by_hosts && !leaders_win_long()));
 }
 
 static const struct hwmc_spread_ops moves_ops = {.wins = moves_win,

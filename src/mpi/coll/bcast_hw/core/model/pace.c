@@ -23,10 +23,10 @@ static uint64_t min_u64(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Of one rail. */
+/* Bytes that one rail carries meanwhile, in whole KiB. */
 static uint64_t carried_by_rail(const struct hwmc_network *net, uint64_t ns)
 {
-    return hwmc_work_mul(net->mbit, ns) / 8000;
+    return hwmc_work_mul(net->mbit, ns) / 8000 / 1024 * 1024;
 }
 
 static uint32_t rails_of(const struct hwmc_network *net)
@@ -39,25 +39,24 @@ static uint64_t round_trip_ns(const struct hwmc_network *net)
     return 2 * max_u64(net->latency_ns, net->site_latency_ns);
 }
 
-static uint32_t part_of(const struct hwmc_network *net)
+static uint32_t part_of(const struct hwmc_network *net, uint32_t rails)
 {
     const uint64_t handled = PART_MESSAGES * (uint64_t) net->message_ns;
     const uint64_t needed =
         carried_by_rail(net, max_u64(handled, round_trip_ns(net) / HWMC_PACE_MOST));
-    const uint64_t brief = min_u64(carried_by_rail(net, HWMC_PACE_US * UINT64_C(1000)), PART_FAST);
-    uint32_t bytes = rails_of(net) > 1 ? HWMC_PART_LEAST : PART_SLOW;
+    const uint64_t brief = min_u64(carried_by_rail(net, HWMC_PACE_NS), PART_FAST);
+    uint32_t bytes = rails > 1 ? HWMC_PART_LEAST : PART_SLOW;
 
     while (bytes < PART_MOST && 2 * (uint64_t) bytes <= needed)
         bytes *= 2;
-    return (uint32_t) max_u64(bytes, brief / 1024 * 1024);
+    return (uint32_t) max_u64(bytes, brief);
 }
 
 struct hwmc_pace hwmc_pace_of(const struct hwmc_network *net)
 {
-    const uint32_t rails = rails_of(net), part = part_of(net);
-    const uint64_t ns = max_u64(HWMC_PACE_US * UINT64_C(1000), round_trip_ns(net));
-    const uint64_t bytes = max_u64(carried_by_rail(net, ns) / 1024 * 1024, part);
-    const uint64_t each = (bytes - 1) / part + 1; /* of a rail */
+    const uint32_t rails = rails_of(net), part = part_of(net, rails);
+    const uint64_t bytes = carried_by_rail(net, max_u64(HWMC_PACE_NS, round_trip_ns(net)));
+    const uint64_t each = bytes > part ? (bytes - 1) / part + 1 : 1; /* of a rail */
 
     return (struct hwmc_pace){
         .part = part,

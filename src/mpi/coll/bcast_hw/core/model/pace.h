@@ -7,7 +7,7 @@
  * receiver grants. Like the model it is a function of its arguments, in integers: members that know
  * the same cut their blocks into the same parts.
  *
- * A part is as long as a rail carries in HWMC_PACE_US, and over one rail a block has one part on
+ * A part is as long as a rail carries in HWMC_PACE_NS, and over one rail a block has one part on
  * its way: the connections to other members fill the line meanwhile. So a message goes to the line
  * as it is. Of what waits on a connection TCP makes one piece, up to 64 KiB. Where a line takes so
  * long a piece only as datagrams, as a shaped one does, a processor cuts it, and each hop and the
@@ -20,7 +20,7 @@
  *                    that they take at most a fifth of a processor
  *   a long way       HWMC_PACE_MOST parts fill a rail for a round trip
  *   a slow line      a part has PART_SLOW bytes: messages of datagrams that are full
- *   a fast one       what it carries in HWMC_PACE_US is several parts of PART_FAST bytes
+ *   a fast one       what it carries in HWMC_PACE_NS is several parts of PART_FAST bytes
  *   several rails    parts of a block go by all of them, two each; short ones, for a part goes by
  *                    one rail
  *
@@ -32,7 +32,7 @@
 
 #include "model.h"
 
-#define HWMC_PACE_US 200u
+#define HWMC_PACE_NS UINT64_C(200000)
 #define HWMC_PACE_MOST 16u    /* parts of a block on the way */
 #define HWMC_PART_LEAST 4096u /* bytes of a part, where several follow each other */
 
@@ -65,8 +65,9 @@ struct hwmc_pace {
 
 struct hwmc_pace hwmc_pace_of(const struct hwmc_network *net);
 
-/* Of so many bytes those that take longer while all hosts send (hwmc_network.loaded_mbit): that is
- * measured with messages in a row, of which TCP makes long pieces. One part at a time is none. */
+/* Of `bytes` that members send, those that are slower while all hosts send. What a byte then takes
+ * longer (hwmc_network.loaded_mbit) MPI_Init measures with messages in a row, and TCP joins these
+ * into long pieces. It joins nothing where one part is on its way: then no byte is slower. */
 static inline uint64_t hwmc_pace_loaded(const struct hwmc_network *net, uint64_t bytes)
 {
     return hwmc_pace_of(net).ahead == 1 ? 0 : bytes;

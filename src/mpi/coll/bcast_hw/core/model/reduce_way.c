@@ -33,15 +33,14 @@ static uint64_t parts_of(uint64_t bytes, uint32_t part)
     return bytes > part ? (bytes - 1) / part + 1 : 1;
 }
 
-static bool is_long(const struct hwmc_reduce_case *c, const struct hwmc_reduce_way *way)
+static uint32_t group_of(const struct hwmc_reduce_case *c)
 {
-    return hwmc_block_waits(c->bytes, way->part, c->group > 0 ? c->group : c->members);
+    return c->group > 0 ? c->group : c->members;
 }
 
-/* As one part it goes up at once. */
-static bool is_unasked(const struct hwmc_reduce_case *c)
+static bool is_long(const struct hwmc_reduce_case *c, const struct hwmc_reduce_way *way)
 {
-    return c->bytes <= hwmc_eager_bytes(c->group > 0 ? c->group : c->members);
+    return hwmc_block_waits(c->bytes, way->part, group_of(c));
 }
 
 /* Parts that go up from one member, and the grants that they wait for. */
@@ -97,7 +96,8 @@ static void try_way(struct search *s, enum hwmc_reduce_kind kind, struct hwmc_re
 static void try_all(struct search *s)
 {
     const struct hwmc_reduce_case *c = &s->of;
-    const uint32_t one = (uint32_t) (is_unasked(c) || c->bytes < c->part ? c->bytes : c->part);
+    const uint32_t eager = hwmc_eager_bytes(group_of(c));
+    const uint32_t one = (uint32_t) (c->bytes <= eager || c->bytes < c->part ? c->bytes : c->part);
     const uint32_t widest =
         c->members - 1 < HWMC_REDUCE_FANOUT_MAX ? c->members - 1 : HWMC_REDUCE_FANOUT_MAX;
 

@@ -13,16 +13,6 @@
 #define PART_FAST (32u << 10)
 #define PART_MOST (256u << 10)
 
-static uint64_t max_u64(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
-static uint64_t min_u64(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Bytes that one rail carries meanwhile, in whole KiB. */
 static uint64_t carried_by_rail(const struct hwmc_network *net, uint64_t ns)
 {
@@ -36,31 +26,32 @@ static uint32_t rails_of(const struct hwmc_network *net)
 
 static uint64_t round_trip_ns(const struct hwmc_network *net)
 {
-    return 2 * max_u64(net->latency_ns, net->site_latency_ns);
+    return 2 * hwmc_work_max(net->latency_ns, net->site_latency_ns);
 }
 
 static uint32_t part_of(const struct hwmc_network *net, uint32_t rails)
 {
     const uint64_t handled = PART_MESSAGES * (uint64_t) net->message_ns;
     const uint64_t needed =
-        carried_by_rail(net, max_u64(handled, round_trip_ns(net) / HWMC_PACE_MOST));
-    const uint64_t brief = min_u64(carried_by_rail(net, HWMC_PACE_NS), PART_FAST);
+        carried_by_rail(net, hwmc_work_max(handled, round_trip_ns(net) / HWMC_PACE_MOST));
+    const uint64_t brief = hwmc_work_min(carried_by_rail(net, HWMC_PACE_NS), PART_FAST);
     uint32_t bytes = rails > 1 ? HWMC_PART_LEAST : PART_SLOW;
 
     while (bytes < PART_MOST && 2 * (uint64_t) bytes <= needed)
         bytes *= 2;
-    return (uint32_t) max_u64(bytes, brief);
+    return (uint32_t) hwmc_work_max(bytes, brief);
 }
 
 struct hwmc_pace hwmc_pace_of(const struct hwmc_network *net)
 {
     const uint32_t rails = rails_of(net), part = part_of(net, rails);
-    const uint64_t bytes = carried_by_rail(net, max_u64(HWMC_PACE_NS, round_trip_ns(net)));
+    const uint64_t bytes = carried_by_rail(net, hwmc_work_max(HWMC_PACE_NS, round_trip_ns(net)));
     const uint64_t each = bytes > part ? (bytes - 1) / part + 1 : 1; /* of a rail */
 
     return (struct hwmc_pace){
         .part = part,
-        .ahead = (uint32_t) min_u64(HWMC_PACE_MOST, rails > 1 ? 2 * rails * each : each),
-        .combined = (uint32_t) min_u64(HWMC_PACE_MOST / 2, (rails > 1 ? 4 * rails : 2) * each),
+        .ahead = (uint32_t) hwmc_work_min(HWMC_PACE_MOST, rails > 1 ? 2 * rails * each : each),
+        .combined =
+            (uint32_t) hwmc_work_min(HWMC_PACE_MOST / 2, (rails > 1 ? 4 * rails : 2) * each),
     };
 }

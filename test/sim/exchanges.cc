@@ -34,6 +34,7 @@ void Exchanges::add(uint32_t rank, uint32_t ins, uint32_t outs)
     cfg.size = options_.ranks;
     cfg.rank = rank;
     cfg.eager = hwmc_eager_bytes(options_.ranks);
+    cfg.spread = options_.rails() > 1 ? HWMC_EXCHANGE_SPREAD : UINT32_MAX;
     cfg.counts = &counts_;
     for (cfg.links = 2; cfg.links <= ins + outs;)
         cfg.links *= 2;
@@ -137,7 +138,7 @@ void Exchanges::transmit(uint32_t rank, const hwmc_msg &tx)
 {
     const hwmc_exchange *x = &ranks_[rank].exchange;
     const bool full = hwmc_block_has_payload(&tx);
-    const bool pinned = full && !hwmc_exchange_is_eager(x, tx.block.bytes);
+    const bool pinned = full && hwmc_exchange_by_lanes(x, tx.block.bytes);
     uint32_t bytes = HWMC_WIRE_HEAD, flight = (uint32_t) flights_.size();
 
     if (free_.empty()) {

@@ -148,7 +148,7 @@ TEST(Pace, AFewPartsOfABlockAreOnTheWay)
     EXPECT_EQ(4u * 24576, hwmc_pace_budget(&p));
     net.mbit_all = 2 * net.mbit;
     p = hwmc_pace_of(&net);
-    EXPECT_EQ(4u, p.ahead);
+    EXPECT_EQ(8u, p.ahead);
     EXPECT_EQ(8u, p.combined);
     net.mbit = net.mbit_all = 3000; // 75,000 bytes in parts of 32 KiB
     p = hwmc_pace_of(&net);

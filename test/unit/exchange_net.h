@@ -53,7 +53,8 @@ class Net {
     uint64_t now = 0;     // ns; moves when a test moves it
     uint64_t credits = 0; // messages that have come
 
-    Net(uint32_t p, uint32_t eager, uint64_t seed, uint32_t num_lanes = 2)
+    Net(uint32_t p, uint32_t eager, uint64_t seed, uint32_t num_lanes = 2,
+        uint32_t spread = UINT32_MAX)
         : size(p), lanes(num_lanes), rng(seed), members(p)
     {
         for (uint32_t r = 0; r < p; r++) {
@@ -63,6 +64,7 @@ class Net {
             cfg.size = p;
             cfg.rank = r;
             cfg.eager = eager;
+            cfg.spread = spread;
             cfg.links = 4;
             while (cfg.links < 2 * p)
                 cfg.links *= 2;
@@ -121,7 +123,7 @@ class Net {
 
         while (hwmc_exchange_next_send(&m.x, &tx)) {
             const bool part = hwmc_block_has_payload(&tx);
-            const bool pinned = part && !hwmc_exchange_is_eager(&m.x, tx.block.bytes);
+            const bool pinned = part && hwmc_exchange_by_lanes(&m.x, tx.block.bytes);
             Message msg = {tx, {}, r, pinned};
 
             if (part) {

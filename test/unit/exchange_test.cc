@@ -141,11 +141,11 @@ struct Walker {
     }
 };
 
-void walk(uint64_t seed, uint32_t eager)
+void walk(uint64_t seed, uint32_t eager, uint32_t spread = UINT32_MAX)
 {
     sim::Rng rng(seed);
     const uint32_t p = 2 + (uint32_t) rng.below(6);
-    Net net(p, eager, seed + 1);
+    Net net(p, eager, seed + 1, 2, spread);
     std::vector<Plan> plans;
     std::vector<Walker> walkers(p);
     uint32_t done = 0;
@@ -187,6 +187,58 @@ TEST(Exchange, BlocksComeWhoeverIsAheadOrBehind)
         walk(seed, 8);
         if (HasFatalFailure())
             return;
+    }
+}
+
+TEST(Exchange, EagerBlocksMayComeByAnyLane)
+{
+    for (uint64_t seed = 0; seed < seeds(50); seed++) {
+        walk(seed + 2000000, 8, 4);
+        if (HasFatalFailure())
+            return;
+    }
+}
+
+// Of eager blocks from all to all, and from all to one, each lane has half, at either end.
+TEST(Exchange, EagerBlocksGoByAllLanes)
+{
+    for (const bool to_one : {false, true}) {
+        const uint32_t p = 8;
+        Net net(p, 8, 1, 2, 4);
+        std::vector<std::vector<uint32_t>> sent(p, {0, 0}), got(p, {0, 0});
+        unsigned char byte = 0;
+
+        for (uint32_t r = 0; r < p; r++) {
+            auto &m = net.members[r];
+            hwmc_msg tx;
+
+            for (uint32_t n = 1; n < p; n++) {
+                const uint32_t peer = (r + n) % p;
+
+                if (to_one && (r == 0 || peer != 0))
+                    continue;
+                m.out.push_back({});
+                m.out.back().peer = peer;
+                m.out.back().bytes = 6;
+                m.out.back().ready = 1;
+                m.out_place.push_back({&byte, 0, 1});
+            }
+            hwmc_exchange_begin(&m.x, nullptr, 0, m.out.data(), (uint32_t) m.out.size(), 8, 8, 0);
+            while (hwmc_exchange_next_send(&m.x, &tx)) {
+                sent[r][tx.block.lane]++;
+                got[tx.peer][tx.block.lane]++;
+                EXPECT_FALSE(hwmc_exchange_over(&m.x)); // it lies there until a lane is through
+                hwmc_exchange_on_sent(&m.x, tx.block.token);
+            }
+            EXPECT_TRUE(hwmc_exchange_over(&m.x));
+        }
+        for (uint32_t r = 0; r < p; r++) {
+            const uint32_t all = to_one ? r == 0 ? 7 : 0 : 7;
+
+            EXPECT_EQ(all, got[r][0] + got[r][1]);
+            EXPECT_EQ(all / 2, std::min(got[r][0], got[r][1]));
+            EXPECT_EQ(to_one ? 0u : 3u, std::min(sent[r][0], sent[r][1]));
+        }
     }
 }
 

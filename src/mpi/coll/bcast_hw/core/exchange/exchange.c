@@ -414,15 +414,15 @@ void hwmc_exchange_settle(struct hwmc_exchange *x)
     }
 }
 
-bool hwmc_exchange_waits_for_long(const struct hwmc_exchange *x)
+bool hwmc_exchange_waits_for_lanes(const struct hwmc_exchange *x)
 {
     for (uint32_t i = 0; x->running && i < x->num_in; i++)
-        if (!x->in[i].over && !hwmc_exchange_is_eager(x, x->in[i].bytes))
+        if (!x->in[i].over && hwmc_exchange_by_lanes(x, x->in[i].bytes))
             return true;
     for (uint32_t i = 0; x->running && i < x->num_out; i++) {
         const struct hwmc_block_out *b = &x->out[i];
 
-        if (!b->refused && !hwmc_exchange_is_eager(x, b->bytes) &&
+        if (!b->refused && hwmc_exchange_by_lanes(x, b->bytes) &&
             b->done < hwmc_exchange_parts_of(x, b->bytes))
             return true;
     }

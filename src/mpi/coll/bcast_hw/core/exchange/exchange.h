@@ -16,6 +16,8 @@
  *                 CREDIT such blocks on the way or kept, and gets credit for more as they are
  *                 taken. It needs no message for that where it knows by something else that all
  *                 members have had all blocks (hwmc_exchange_settle): the outcome of a barrier.
+ *                 One of `spread` bytes or more goes by some lane, as parts do, by the ranks of its
+ *                 ends: so what a member sends, or gets, goes by all.
  *   long block    parts are sent as far as the receiver grants: `window` parts beyond those that
  *                 it has taken. Nothing comes that there is no memory for. Parts go by all lanes,
  *                 by their shares (core/path/wrr.h), so they come in any order.
@@ -64,12 +66,14 @@
 #define HWMC_EXCHANGE_KEPT 32u   /* other messages of a peer that are kept: grants, VOID */
 #define HWMC_EXCHANGE_WINDOW 64u /* parts of a block that are on the way, at most */
 #define HWMC_EXCHANGE_BLOCKS 0x7fffu
+#define HWMC_EXCHANGE_SPREAD 512u /* bytes, where there are several rails: below, heads cost more */
 #define HWMC_EXCHANGE_ANNOUNCE_NS UINT64_C(100000000)
 
 struct hwmc_exchange_cfg {
     uint32_t size; /* ranks, 2 or more */
     uint32_t rank;
     uint32_t eager;      /* bytes, alike on all members */
+    uint32_t spread;     /* bytes */
     uint32_t links;      /* peers that there can be, a power of 2, more than there will be */
     struct hwmc_wrr wrr; /* the lanes of parts */
     struct hwmc_counts *counts;
@@ -204,6 +208,12 @@ static inline bool hwmc_exchange_is_eager(const struct hwmc_exchange *x, uint32_
     return bytes <= x->cfg.eager && hwmc_exchange_parts(bytes, x->part) == 1;
 }
 
+/* It goes by lanes, from where it lies. */
+static inline bool hwmc_exchange_by_lanes(const struct hwmc_exchange *x, uint32_t bytes)
+{
+    return bytes >= x->cfg.spread || !hwmc_exchange_is_eager(x, bytes);
+}
+
 /* BLOCK with payload, of whatever exchange: an eager block, and not a part of a long one. */
 static inline bool hwmc_exchange_is_unasked(const struct hwmc_exchange *x,
                                             const struct hwmc_msg *msg)
@@ -217,8 +227,8 @@ static inline bool hwmc_exchange_over(const struct hwmc_exchange *x)
     return !x->running;
 }
 
-/* It waits for a long block, or to be through with one: what goes by all lanes. */
-bool hwmc_exchange_waits_for_long(const struct hwmc_exchange *x);
+/* It waits for a block that goes by lanes, or to be through with one. */
+bool hwmc_exchange_waits_for_lanes(const struct hwmc_exchange *x);
 
 void hwmc_exchange_check(const struct hwmc_exchange *x);
 

@@ -96,6 +96,14 @@ static bool may_send(struct hwmc_exchange *x, const struct hwmc_block_out *b)
     return l->sent != l->credit;
 }
 
+/* Block number `at` has one part, or is one of several that follow each other. */
+static uint32_t lane_of(const struct hwmc_exchange *x, const struct hwmc_msg *tx, uint32_t at)
+{
+    const bool eager = hwmc_exchange_is_eager(x, tx->block.bytes);
+
+    return hwmc_wrr_of(&x->cfg.wrr, eager ? x->cfg.rank + tx->peer : tx->block.index + at);
+}
+
 static bool send_part(struct hwmc_exchange *x, struct hwmc_msg *tx)
 {
     for (uint32_t n = 0; n < x->num_out; n++) {
@@ -109,15 +117,14 @@ static bool send_part(struct hwmc_exchange *x, struct hwmc_msg *tx)
         tx->block.index = b->next++;
         tx->block.token = at;
         x->cfg.counts->sent_parts++;
-        if (hwmc_exchange_is_eager(x, b->bytes)) {
+        if (hwmc_exchange_is_eager(x, b->bytes))
             hwmc_exchange_link(x, b->peer)->sent++;
-            b->done++;
-            x->left_out--;
-            hwmc_exchange_finish(x);
-        } else {
+        else
             tx->flags = HWMC_FLAG_GRANTED;
-            tx->block.lane = hwmc_wrr_of(&x->cfg.wrr, tx->block.index + at);
-        }
+        if (hwmc_exchange_by_lanes(x, b->bytes))
+            tx->block.lane = lane_of(x, tx, at);
+        else
+            hwmc_exchange_on_sent(x, at);
         return true;
     }
     return false;

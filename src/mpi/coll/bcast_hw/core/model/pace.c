@@ -50,7 +50,7 @@ struct hwmc_pace hwmc_pace_of(const struct hwmc_network *net)
 
     return (struct hwmc_pace){
         .part = part,
-        .ahead = (uint32_t) hwmc_work_min(HWMC_PACE_MOST, rails > 1 ? 2 * rails * each : each),
+        .ahead = (uint32_t) hwmc_work_min(HWMC_PACE_MOST, rails > 1 ? 4 * rails * each : each),
         .combined =
             (uint32_t) hwmc_work_min(HWMC_PACE_MOST / 2, (rails > 1 ? 4 * rails : 2) * each),
     };

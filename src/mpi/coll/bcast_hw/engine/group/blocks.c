@@ -37,6 +37,7 @@ bool hwmc_blocks_open(struct hwmc_group *g)
         .size = g->cfg.size,
         .rank = g->cfg.rank,
         .eager = hwmc_eager_bytes(g->cfg.size),
+        .spread = g->wires->cfg.num_far_lanes > 1 ? HWMC_EXCHANGE_SPREAD : UINT32_MAX,
         .links = links_for(g->cfg.size),
         .counts = g->wires->counts,
     };
@@ -172,11 +173,11 @@ static void send_part(struct hwmc_group *g, const struct hwmc_msg *msg)
     const uint32_t bytes = msg->block.bytes;
     const uint32_t len = hwmc_exchange_part_len(bytes, x->part, msg->block.index);
 
-    if (hwmc_exchange_is_eager(x, bytes))
-        hwmc_wires_send(g->wires, g->world[msg->peer], &g->id, g->cfg.rank, msg, body, len);
-    else
+    if (hwmc_exchange_by_lanes(x, bytes))
         hwmc_group_send_pinned(g, msg, msg->block.lane, msg->block.token | HWMC_BLOCKS_TOKEN, body,
                                len);
+    else
+        hwmc_wires_send(g->wires, g->world[msg->peer], &g->id, g->cfg.rank, msg, body, len);
 }
 
 void hwmc_blocks_pump(struct hwmc_group *g)

@@ -5,8 +5,8 @@
  * blocks: a group's exchanges (core/exchange/exchange): where the bytes of blocks lie, and what
  * came of exchanges that are not begun here.
  *
- * An eager block goes by the lane for control; parts of long ones by the lanes of rails, from where
- * the block lies. One exchange of a group is under way at a time, beside its broadcasts.
+ * A short block goes by the lane for control; longer ones by the lanes of rails, from where they
+ * lie. One exchange of a group is under way at a time, beside its broadcasts.
  */
 #ifndef HWMC_ENGINE_GROUP_BLOCKS_H_INCLUDED
 #define HWMC_ENGINE_GROUP_BLOCKS_H_INCLUDED

@@ -27,7 +27,7 @@ enum hwmc_stage hwmc_group_stage(const struct hwmc_group *g)
 bool hwmc_group_waits_for_lanes(const struct hwmc_group *g, enum hwmc_stage stage)
 {
     return stage == HWMC_STAGE_TREES ||
-           (stage == HWMC_STAGE_BLOCKS && hwmc_exchange_waits_for_long(&g->blocks.exchange));
+           (stage == HWMC_STAGE_BLOCKS && hwmc_exchange_waits_for_lanes(&g->blocks.exchange));
 }
 
 static bool can_break(const struct hwmc_group *g)

@@ -200,6 +200,14 @@ TEST(Trial, LongCallsAreTriedOnce)
     better.finish(always({100000, 60000, NO}));
     EXPECT_EQ(4u, better.agreements);
     EXPECT_EQ(1u, better.used());
+
+    // One that is slow at first may be 1.6 times as slow; the one in use was not.
+    Job slower(2, {100000, 100000, NO}, 0, 100000 / HWMC_TRIAL_LONG);
+    slower.finish(always({100000, 170000, NO}));
+    EXPECT_EQ(2u, slower.agreements);
+    Job slow_at_first(2, {100000, 100000, NO}, 0, 100000 / HWMC_TRIAL_LONG);
+    slow_at_first.finish(always({100000, 150000, NO}));
+    EXPECT_EQ(4u, slow_at_first.agreements);
 }
 
 // The slowest rank's time counts, whoever it is.

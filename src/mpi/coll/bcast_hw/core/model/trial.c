@@ -96,15 +96,16 @@ bool hwmc_trial_has_choice(const struct hwmc_trial *t)
     return false;
 }
 
-/* ns of a call: a way that took longer so far has no block in the next round. */
-static uint64_t most_for(const struct hwmc_trial *t, uint32_t round)
+/* ns of a call: way `w` has no block in the next round if it took longer so far. */
+static uint64_t most_for(const struct hwmc_trial *t, uint32_t round, uint32_t w)
 {
+    const bool once = counted_calls(t, 0) == 1 && w != t->used;
     uint64_t best = HWMC_TRIAL_NO_WAY;
 
-    for (uint32_t w = 0; w < HWMC_TRIAL_WAYS; w++)
-        best = t->block[w] < best ? t->block[w] : best;
+    for (uint32_t i = 0; i < HWMC_TRIAL_WAYS; i++)
+        best = t->block[i] < best ? t->block[i] : best;
     if (round == 1)
-        return product_of(best, 2);
+        return once ? sum_of(best, best / 5 * 3) : product_of(best, 2);
     return sum_of(best, best / HWMC_TRIAL_NEAR);
 }
 
@@ -123,13 +124,12 @@ static bool begin_block(struct hwmc_trial *t, uint32_t from)
 /* False: there is nothing more to find out. */
 static bool begin_round(struct hwmc_trial *t, uint32_t round)
 {
-    const uint64_t most = most_for(t, round);
     uint32_t left = 0;
 
     if (round == HWMC_TRIAL_ROUNDS)
         return false;
     for (uint32_t w = 0; w < HWMC_TRIAL_WAYS; w++)
-        if ((t->left >> w & 1) && t->block[w] <= most)
+        if ((t->left >> w & 1) && t->block[w] <= most_for(t, round, w))
             left |= 1u << w;
     t->round = round;
     t->left = left;

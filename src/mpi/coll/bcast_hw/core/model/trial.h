@@ -16,11 +16,12 @@
  *             HWMC_TRIAL_FEW do; of calls as long as HWMC_TRIAL_LONG agreements there is a single
  *             one, for what a wrong way costs is then more than what chance adds. Its figures
  *             select the ways that have a second one: those that took at most twice as long as the
- *             fastest. There HWMC_TRIAL_WARM calls do not count, for a system that has served
- *             another way is slow at first (windows of TCP connections, caches, the heap: measured,
- *             the fourth call in a row of an all-to-all of 256 KiB took 0.65 of the first), and
- *             HWMC_TRIAL_CALLS do. A third round like it is for the ways that took longer than the
- *             fastest in the second by at most a part in HWMC_TRIAL_NEAR. Of a way's blocks of the
+ *             fastest, of such long calls 1.6 times, but the one in use. There HWMC_TRIAL_WARM
+ *             calls do not count, for a system that has served another way is slow at first
+ *             (windows of TCP connections, caches, the heap: measured, the fourth call in a row of
+ *             an all-to-all of 256 KiB took 0.65 of the first: hence 1.6), and HWMC_TRIAL_CALLS
+ *             do. A third round like it is for the ways that took longer than the fastest in the
+ *             second by at most a part in HWMC_TRIAL_NEAR. Of a way's blocks of the
  *             last two rounds the faster decides.
  *
  *   USING -> TRYING   when the calls since the last trial have taken as long as a trial is expected

@@ -161,6 +161,17 @@ TEST(Pace, AFewPartsOfABlockAreOnTheWay)
     EXPECT_EQ(HWMC_PACE_MOST / 2, p.combined);
 }
 
+// Blocks that are sent unasked need no pace; where there are several rails, shorter ones.
+TEST(Pace, ShortBlocksNeedNone)
+{
+    hwmc_network net = gbit();
+
+    EXPECT_EQ(24576u, hwmc_pace_short(&net, 8));  // longer than a part
+    EXPECT_EQ(16384u, hwmc_pace_short(&net, 16)); // longer than an eager block
+    net.mbit_all = 2 * net.mbit;
+    EXPECT_EQ(1024u, hwmc_pace_short(&net, 8));
+}
+
 // More messages in fewer steps lose where hosts hinder each other.
 TEST(CollModel, FewMessagesWinWhereHostsHinderEachOther)
 {

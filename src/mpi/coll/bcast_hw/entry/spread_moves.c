@@ -75,6 +75,13 @@ static void move_own(const struct hwmc_spread_moves *m)
         memcpy(to.memory, from.memory, MPL_MIN(from.bytes, to.bytes));
 }
 
+/* Whether it is one of those of a row; then it becomes this one. */
+static bool takes(const struct hwmc_spread_moves *m, struct hwmc_move *next, struct hwmc_move move)
+{
+    *next = move;
+    return move.bytes > 0 || !m->split;
+}
+
 static struct hwmc_op_stage *begin_all(struct hwmc_spread_moves *m)
 {
     const uint32_t p = (uint32_t) m->spread.comm->local_size;
@@ -105,9 +112,9 @@ static struct hwmc_op_stage *begin_moves(struct hwmc_chain *c, uint32_t i)
 
         if (receives(m) &&
             (m->pattern != HWMC_PATTERN_FROM_ROOT || before == (uint32_t) m->spread.root))
-            in[num_in++] = move_from(m, before);
+            num_in += takes(m, &in[num_in], move_from(m, before));
         if (sends(m) && (m->pattern != HWMC_PATTERN_TO_ROOT || after == (uint32_t) m->spread.root))
-            out[num_out++] = move_to(m, after);
+            num_out += takes(m, &out[num_out], move_to(m, after));
     }
     move_own(m);
     hwmc_spread_begin_moves(&m->spread, &m->by.each, in, num_in, out, num_out, HWMC_PLAN_USUAL);
@@ -317,10 +324,18 @@ static int move_by_mpich(struct hwmc_spread *s)
 
 /* Leaders copy a byte in about a nanosecond, to memory and from it together. So a part goes by
  * itself if it has more bytes than a host is busy with a message in ns. */
+static uint64_t most_of_short(const struct hwmc_spread *s)
+{
+    const struct hwmc_network *net = hwmc_network_now();
+
+    return s->c->by_hosts ? net->message_ns : hwmc_pace_short(net, hwmc_spread_members(s));
+}
+
 static int move_split(struct hwmc_spread_moves *m)
 {
-    const uint64_t most = hwmc_network_now()->message_ns;
     struct hwmc_spread *s = &m->spread;
+    const uint64_t most = most_of_short(s);
+    const bool lead = s->c->by_hosts;
     struct hwmc_split in = {.counts = NULL}, out = {.counts = NULL};
     struct hwmc_direct_parts parts = {.num = 0};
     int mpi_errno = MPI_SUCCESS, err;
@@ -328,9 +343,11 @@ static int move_split(struct hwmc_spread_moves *m)
     if (!hwmc_split_begin(&in, &m->in, most) || !hwmc_split_begin(&out, &m->out, most)) {
         s->c->leader_group[0].state = HWMC_LEADER_GROUP_BROKEN; /* others wait for this rank */
     } else {
-        mpi_errno = hwmc_direct_parts_begin(&parts, &in.large, &out.large, s->comm);
-        m->in = in.small;
-        m->out = out.small;
+        mpi_errno = hwmc_direct_parts_begin(&parts, lead ? &in.large : &in.small,
+                                            lead ? &out.large : &out.small, s->comm);
+        m->in = lead ? in.small : in.large;
+        m->out = lead ? out.small : out.large;
+        m->split = true;
     }
     err = hwmc_spread_run(s);
     if (parts.comm && mpi_errno == MPI_SUCCESS)
@@ -363,8 +380,9 @@ static bool fits_directly(const struct hwmc_spread *s)
 
     if (m->pattern != HWMC_PATTERN_EACH)
         return s->root >= 0 && s->length != HWMC_LENGTH_UNKNOWN;
-    return m->in.buffer != MPI_IN_PLACE &&
-           (!m->out.unlike || (s->c->by_hosts && !leaders_win_long()));
+    if (m->in.buffer == MPI_IN_PLACE || !m->out.unlike)
+        return m->in.buffer != MPI_IN_PLACE;
+    return s->c->by_hosts ? !leaders_win_long() : !hwmc_model_is_fast(hwmc_network_now());
 }
 
 static const struct hwmc_spread_ops moves_ops = {.wins = moves_win,
@@ -403,7 +421,18 @@ static uint64_t length_of(const struct hwmc_spread_moves *m, const MPIR_Comm *co
     return hwmc_spread_mean(v->counts, v->count, (int) v->num, v->type);
 }
 
-/* Returns what it weighs: only a root knows how long some messages are, so as a short one. */
+/* A broadcast that weighs as much has the bytes of all parts; as a short one where only a root, or
+ * nobody, knows them all. */
+static MPI_Aint weight_of(const struct hwmc_spread *s, const MPIR_Comm *comm)
+{
+    const uint64_t ranks = (uint64_t) comm->local_size;
+
+    if (s->length == HWMC_LENGTH_UNKNOWN || s->length == 0)
+        return 1;
+    return s->length < INT_MAX / ranks ? (MPI_Aint) (s->length * ranks) : INT_MAX;
+}
+
+/* Returns what it weighs. */
 static MPI_Aint init_moves(struct hwmc_spread *s, enum hwmc_pattern pattern,
                            const struct hwmc_vbuf *in, const struct hwmc_vbuf *out, int root,
                            const MPIR_Comm *comm)
@@ -412,6 +441,7 @@ static MPI_Aint init_moves(struct hwmc_spread *s, enum hwmc_pattern pattern,
 
     s->ops = &moves_ops;
     m->pattern = pattern;
+    m->split = false;
     s->root = root;
     m->in = *in;
     m->out = *out;
@@ -419,7 +449,7 @@ static MPI_Aint init_moves(struct hwmc_spread *s, enum hwmc_pattern pattern,
     s->commutative = true; /* nothing is combined */
     s->tries = HWMC_TRIES_CALLS;
     s->length = length_of(m, comm);
-    return 1;
+    return weight_of(s, comm);
 }
 
 MPI_Aint hwmc_spread_of_gather(const struct hwmc_call *call, const MPIR_Comm *comm,

@@ -7,7 +7,8 @@
  * One rank a host: every rank sends each other one what that is to have (op/moves.h). Rank r hears
  * r - 1 first, then r - 2, ...; so each is heard by one, or two, at a time. An allgather may
  * multicast (spread_all.h). Several ranks a host: leaders move parts for their hosts (relay.h,
- * share.h), or the short ones only (split.h). All but an allgather may go directly (direct.h).
+ * share.h). All but an allgather may go directly (direct.h), an all-to-all of parts that are not
+ * alike in part (split.h).
  *
  * A reduce-scatter has all operands of a host's part come, and combines them in the order of hosts.
  * Several ranks a host combine at their leader first (shm/coll/reduction), and get their parts from
@@ -39,6 +40,7 @@ struct hwmc_spread_moves {
     enum hwmc_pattern pattern;
     struct hwmc_vbuf in;      /* what this rank sends: one part, or one for each */
     struct hwmc_vbuf out;     /* what it receives */
+    bool split;               /* of two all-to-alls: parts without elements are no part of it */
     char *copy;               /* of `out`, where an all-to-all is in place; NULL */
     struct hwmc_move *rows;   /* two for each rank */
     struct hwmc_turn *blocks; /* HWMC_PATTERN_SAME: one for each rank, behind the rows */

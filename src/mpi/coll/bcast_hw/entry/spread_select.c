@@ -73,17 +73,19 @@ static struct hwmc_trials_key key_of(const struct hwmc_spread *s)
 }
 
 /* Of calls of any length one trial must do, which short ones may decide. So it is between ways that
- * lose little at any length: MPICH's, a message for each part; the direct one, if there is one,
- * where that is so for long parts; else hwmc's, as long as it is in use over one rail. One that is
- * left then is not tried again, and a call in place, which has no direct way, is no part of one. */
+ * lose little at any length: MPICH's, a message for each part; by leaders the direct one, if there
+ * is one, where that is so for long parts; else hwmc's, as long as it is in use over one rail. One
+ * that is left then is not tried again, and a call in place, which has no direct way, is no part of
+ * one. Without leaders the direct way has MPICH's messages for short parts. */
 static bool can_be_tried(const struct hwmc_spread *s, enum hwmc_way used)
 {
     if (!hwmc_settings.tune.trials || s->tries == HWMC_TRIES_NOTHING)
         return false;
     if (s->tries == HWMC_TRIES_BESIDE)
         return s->length <= HWMC_REHEARSE_MOST;
-    return !is_of_any_length(s) || can_go_directly(s) ||
-           (used == HWMC_WAY_HWMC && !hwmc_network_has_rails());
+    if (!is_of_any_length(s))
+        return true;
+    return can_go_directly(s) ? s->c->by_hosts : used == HWMC_WAY_HWMC && !hwmc_network_has_rails();
 }
 
 /* There is room for it. NULL: nothing is known of the network, or there is no memory. */
@@ -139,7 +141,8 @@ enum hwmc_way hwmc_spread_way(const struct hwmc_spread *s)
         way = fastest_way(s, &c);
     if (way == HWMC_WAY_DIRECT && !can_go_directly(s)) /* as variable or file may say */
         way = s->coll == HWMC_COLL_ALLREDUCE ? HWMC_WAY_HWMC : HWMC_WAY_MPICH;
-    hwmc_note_spread(hwmc_way_is_hwmcs(s->coll, way));
+    hwmc_note_spread(hwmc_way_is_hwmcs(s->coll, way) ||
+                     (way == HWMC_WAY_DIRECT && is_of_any_length(s))); /* in part: split.h */
     return way;
 }
 
@@ -186,7 +189,9 @@ bool hwmc_spread_goes(struct hwmc_spread *s)
     } else if (goes) {
         const struct hwmc_trials_entry *e = hwmc_trials_find(&s->c->trials, key_of(s));
 
-        goes = (e ? found_ours(e) : is_expected_fastest(s, &c, most_ranks(s))) ||
+        goes = (e && (e->trial.trials > 0 || !is_of_any_length(s))
+                    ? found_ours(e)
+                    : is_expected_fastest(s, &c, most_ranks(s))) ||
                s->c->leader_group[0].state == HWMC_LEADER_GROUP_BROKEN;
         s->by_blocks = blocks_are_faster(s, &c, e);
     }

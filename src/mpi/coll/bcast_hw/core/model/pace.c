@@ -12,6 +12,7 @@
 #define PART_SLOW (16u << 10)
 #define PART_FAST (32u << 10)
 #define PART_MOST (256u << 10)
+#define SHORT_OVER_RAILS 1024u
 
 /* Bytes that one rail carries meanwhile, in whole KiB. */
 static uint64_t carried_by_rail(const struct hwmc_network *net, uint64_t ns)
@@ -54,4 +55,12 @@ struct hwmc_pace hwmc_pace_of(const struct hwmc_network *net)
         .combined =
             (uint32_t) hwmc_work_min(HWMC_PACE_MOST / 2, (rails > 1 ? 4 * rails : 2) * each),
     };
+}
+
+uint32_t hwmc_pace_short(const struct hwmc_network *net, uint32_t members)
+{
+    const uint32_t rails = rails_of(net);
+
+    return rails > 1 ? SHORT_OVER_RAILS
+                     : (uint32_t) hwmc_work_min(hwmc_eager_bytes(members), part_of(net, rails));
 }

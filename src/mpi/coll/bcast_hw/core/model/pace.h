@@ -81,6 +81,11 @@ static inline uint32_t hwmc_pace_ahead(const struct hwmc_pace *p, uint32_t membe
     return p->ahead == 1 && members <= HWMC_PACE_FEW ? 2 : p->ahead;
 }
 
+/* Bytes of the longest block that needs no pace, where each of so many members has one for each:
+ * one that is sent unasked, and over several rails is so short that by one of them it is as fast.
+ */
+uint32_t hwmc_pace_short(const struct hwmc_network *net, uint32_t members);
+
 /* Bytes that a member grants all others together, without what is combined. */
 static inline uint64_t hwmc_pace_budget(const struct hwmc_pace *p)
 {

@@ -240,10 +240,18 @@ static void fabric_close(struct hwmc_fabric *f)
     (void) f;
 }
 
-static const struct hwmc_fabric_ops fabric_ops = {
-    "memory",   fabric_query,    fabric_draw,   fabric_join, fabric_join,
-    NULL,       fabric_post,     fabric_queued, fabric_poll, fabric_poll_into,
-    fabric_fds, fabric_deadline, fabric_close};
+static const struct hwmc_fabric_ops fabric_ops = {.name = "memory",
+                                                  .query = fabric_query,
+                                                  .draw = fabric_draw,
+                                                  .join = fabric_join,
+                                                  .leave = fabric_join,
+                                                  .post = fabric_post,
+                                                  .queued = fabric_queued,
+                                                  .poll = fabric_poll,
+                                                  .poll_into = fabric_poll_into,
+                                                  .fds = fabric_fds,
+                                                  .deadline = fabric_deadline,
+                                                  .close = fabric_close};
 
 static void lane_address(struct hwmc_lane *l, const void **addr, size_t *len)
 {
@@ -321,9 +329,18 @@ static void lane_close(struct hwmc_lane *l)
     (void) l;
 }
 
-static const struct hwmc_lane_ops lane_ops = {"memory",       lane_address, lane_ready, lane_send,
-                                              lane_send_from, lane_poll,    lane_fd,    lane_ok,
-                                              lane_deadline,  lane_ok,      lane_close, lane_close};
+static const struct hwmc_lane_ops lane_ops = {.name = "memory",
+                                              .address = lane_address,
+                                              .ready = lane_ready,
+                                              .send = lane_send,
+                                              .send_from = lane_send_from,
+                                              .poll = lane_poll,
+                                              .fd = lane_fd,
+                                              .arm = lane_ok,
+                                              .deadline = lane_deadline,
+                                              .flush = lane_ok,
+                                              .close = lane_close,
+                                              .cut = lane_close};
 
 /* Opens both sides, for datagrams of `payload` bytes beside header and code. `places`: bodies are
  * read to where they belong. Ends the program without memory. */

@@ -47,7 +47,7 @@
 
 #define CELLS_MAX 256
 #define CELLS_FIRST_WARM 200
-#define CELLS_WARM 80
+#define CELLS_WARM 200 /* more than hwmc's trials of short calls take */
 #define CELLS_WARM_NS 200000000
 #define CELLS_COLD 2
 #define CELLS_TIMED 10 /* of a turn, at most */

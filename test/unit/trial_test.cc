@@ -26,13 +26,14 @@ struct Job {
     std::vector<hwmc_trial> ranks;
     uint32_t calls = 0, agreements = 0, ended = 0;
     uint64_t taken = 0; // by the slowest, in all calls
+    Time ahead;         // of others after a block that ended with this call; SETTLED
 
     Job(uint32_t n, const Costs &predicted, uint32_t used, uint64_t agreement = 100,
-        bool beside = false)
+        hwmc_trial_kind kind = HWMC_TRIAL_OF_CALLS)
         : ranks(n)
     {
         for (hwmc_trial &t : ranks)
-            hwmc_trial_init(&t, predicted.data(), used, agreement, beside);
+            hwmc_trial_init(&t, predicted.data(), used, agreement, kind);
     }
 
     // One call; returns the way that it went.
@@ -47,6 +48,8 @@ struct Job {
             const uint64_t ns = time(r, way, calls);
             due += hwmc_trial_end(&ranks[r], ns);
             most = std::max(most, ns);
+            if (due > r && ahead)
+                hwmc_trial_settled(&ranks[r], ahead(r, way, calls));
             sum = std::max(sum, ranks[r].sum);
         }
         calls++;
@@ -210,6 +213,36 @@ TEST(Trial, LongCallsAreTriedOnce)
     EXPECT_EQ(4u, slow_at_first.agreements);
 }
 
+// Ranks that return at once do not see what a call takes: of way 1 one takes 1000, and the first
+// rank has all of that before it when the others are through with a block.
+TEST(Trial, WhatRanksAreAheadCounts)
+{
+    const Costs predicted = {300, 290, NO};
+    const Time time = [](uint32_t rank, uint32_t way, uint32_t) -> uint64_t {
+        return rank > 0 || way == 1 ? 10 : 300;
+    };
+    Job seen(3, predicted, 0);
+    Job settled(3, predicted, 0, 100, HWMC_TRIAL_SETTLED);
+    uint32_t tried = 0, other = 0;
+
+    seen.finish(time);
+    EXPECT_EQ(1u, seen.used());
+    settled.ahead = [&](uint32_t rank, uint32_t way, uint32_t) -> uint64_t {
+        const uint32_t calls = settled.agreements < 2 ? FIRST : BLOCK;
+
+        return 130 + (rank == 0 && way == 0 ? 0 : calls * (way == 0 ? 290 : 990));
+    };
+    while (settled.ended == 0) {
+        other += settled.call(time) == 1;
+        tried += settled.ranks[0].trying;
+    }
+    EXPECT_EQ(0u, settled.used());
+    EXPECT_EQ(1000u + 130 / FIRST,
+              settled.ranks[0].cost[1]); // all calls of a block, and one barrier
+    EXPECT_EQ(FIRST, other);             // more than twice the other's
+    EXPECT_GT(tried, 0u);
+}
+
 // The slowest rank's time counts, whoever it is.
 TEST(Trial, TheSlowestRankCounts)
 {
@@ -240,11 +273,11 @@ TEST(Trial, WhatIsPredictedFarSlowerIsNotTried)
     hwmc_trial t;
     const Costs far = {100, 801, NO}, near = {100, 800, NO}, ahead = {900, 100, NO};
 
-    hwmc_trial_init(&t, far.data(), 0, 100, false);
+    hwmc_trial_init(&t, far.data(), 0, 100, HWMC_TRIAL_OF_CALLS);
     EXPECT_FALSE(hwmc_trial_has_choice(&t));
-    hwmc_trial_init(&t, near.data(), 0, 100, false);
+    hwmc_trial_init(&t, near.data(), 0, 100, HWMC_TRIAL_OF_CALLS);
     EXPECT_TRUE(hwmc_trial_has_choice(&t));
-    hwmc_trial_init(&t, ahead.data(), 0, 100, false); // whatever is used stays a way
+    hwmc_trial_init(&t, ahead.data(), 0, 100, HWMC_TRIAL_OF_CALLS); // whatever is used stays a way
     EXPECT_TRUE(hwmc_trial_has_choice(&t));
 
     Job j(2, far, 0);
@@ -316,7 +349,7 @@ TEST(Trial, BesideCallsThereIsOne)
 {
     const Costs ns = {1000, 900, NO};
     const uint64_t price = (FIRST + BLOCK) * (1000 + 900 + 2 * 100) + 4 * 100;
-    Job j(2, ns, 0, 100, true);
+    Job j(2, ns, 0, 100, HWMC_TRIAL_BESIDE);
     uint32_t before = 0;
 
     for (; !j.ranks[0].trying; before++)

@@ -32,8 +32,9 @@ struct hwmc_comm {
     struct hwmc_twin twin;             /* of a persistent collective */
     struct hwmc_trials trials;         /* which ways are the fastest */
     struct hwmc_reduce_memo reduction; /* the way of the last one */
-    bool admitted;                     /* the broadcast under way is to be taken */
-    bool along_trees;                  /* ... by multilane */
+    uint32_t row;     /* direct calls to a root since ranks waited for each other: entry/direct.h */
+    bool admitted;    /* the broadcast under way is to be taken */
+    bool along_trees; /* ... by multilane */
 
     /* Hierarchical: a leader group has one rank of each host. The others on its host get messages
      * from that one, or from the root if it is among them, by `shm` (op/bcast.h), of which a

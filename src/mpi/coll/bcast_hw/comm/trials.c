@@ -62,6 +62,13 @@ static uint64_t agreement_ns(const MPIR_Comm *comm, const struct hwmc_comm *c)
     return hwmc_coll_ours_ns(hwmc_network_now(), &agreement);
 }
 
+static enum hwmc_trial_kind kind_of(const struct hwmc_trials_key *key)
+{
+    if (key->tries == HWMC_TRIES_BESIDE)
+        return HWMC_TRIAL_BESIDE;
+    return hwmc_coll_leaves_behind(key->coll) ? HWMC_TRIAL_SETTLED : HWMC_TRIAL_OF_CALLS;
+}
+
 struct hwmc_trials_entry *hwmc_trials_make(const MPIR_Comm *comm, struct hwmc_comm *c,
                                            struct hwmc_trials_key key,
                                            const uint64_t cost[HWMC_TRIAL_WAYS], uint32_t used)
@@ -75,7 +82,7 @@ struct hwmc_trials_entry *hwmc_trials_make(const MPIR_Comm *comm, struct hwmc_co
         c->leader_group[0].state = HWMC_LEADER_GROUP_BROKEN;
         return NULL;
     }
-    hwmc_trial_init(&e->trial, cost, used, agreement_ns(comm, c), key.tries == HWMC_TRIES_BESIDE);
+    hwmc_trial_init(&e->trial, cost, used, agreement_ns(comm, c), kind_of(&key));
     return e;
 }
 

@@ -24,6 +24,12 @@ int hwmc_direct_gather(const struct hwmc_vbuf *in, const struct hwmc_vbuf *out, 
 int hwmc_direct_scatter(const struct hwmc_vbuf *in, const struct hwmc_vbuf *out, int root,
                         MPIR_Comm *comm);
 
+/* After so many direct gathers or reduces in a row ranks wait for each other (rehearse.c): who
+ * sends to a root is not held by anything else, and what the root has not asked for yet it must
+ * keep. 4 hosts of 4 ranks, 1 Gbit/s, 1,000 gathers of 1 KiB in a row: 1 to 2.5 ms each without
+ * that. */
+#define HWMC_DIRECT_ROW 16u
+
 /* Not in place. */
 int hwmc_direct_alltoall(const struct hwmc_vbuf *in, const struct hwmc_vbuf *out, MPIR_Comm *comm);
 

@@ -8,16 +8,42 @@
 #include "rehearse.h"
 
 #include "combination.h"
+#include "direct.h"
 #include "spread_reduce.h"
 #include "trial_call.h"
 
+/* A barrier of the ranks of `s`, by that way. */
+static int meet(const struct hwmc_spread *s, enum hwmc_way way)
+{
+    struct hwmc_spread_reduce barrier;
+
+    hwmc_spread_barrier_init(&barrier);
+    barrier.spread.comm = s->comm;
+    barrier.spread.c = s->c;
+    return hwmc_run_way(&barrier.spread, way);
+}
+
+/* Messages to a root that may be behind are not too many (direct.h). */
+static int run_directly(struct hwmc_spread *s)
+{
+    const bool to_root = s->coll == HWMC_COLL_GATHER || s->coll == HWMC_COLL_REDUCE;
+    int mpi_errno = MPI_SUCCESS;
+
+    if (to_root && s->c->row == HWMC_DIRECT_ROW)
+        mpi_errno = meet(s, HWMC_WAY_HWMC);
+    s->c->row += to_root;
+    return mpi_errno ? mpi_errno : s->ops->directly(s);
+}
+
 int hwmc_run_way(struct hwmc_spread *s, enum hwmc_way way)
 {
+    if (!hwmc_coll_leaves_behind(s->coll))
+        s->c->row = 0;
     switch (way) {
         case HWMC_WAY_HWMC:
             return hwmc_spread_run(s);
         case HWMC_WAY_DIRECT:
-            return s->ops->directly(s);
+            return run_directly(s);
         default:
             hwmc_trial_call_aside(s->c);
             return s->ops->by_mpich(s);
@@ -33,18 +59,6 @@ int hwmc_try_call(struct hwmc_spread *s, enum hwmc_way way, int *agreed)
     return mpi_errno;
 }
 
-/* Before a run by `way`. */
-static int meet(const struct hwmc_spread *s, enum hwmc_way way)
-{
-    struct hwmc_spread_reduce barrier;
-
-    hwmc_spread_barrier_init(&barrier);
-    barrier.spread.comm = s->comm;
-    barrier.spread.c = s->c;
-    return hwmc_run_way(&barrier.spread,
-                        hwmc_way_is_hwmcs(s->coll, way) ? HWMC_WAY_MPICH : HWMC_WAY_HWMC);
-}
-
 /* What runs return counts in the trial, as time without end. */
 static int run_all(struct hwmc_spread *s, enum hwmc_way *way)
 {
@@ -54,7 +68,7 @@ static int run_all(struct hwmc_spread *s, enum hwmc_way *way)
     while (t->under_way && agreed == MPI_SUCCESS) {
         struct hwmc_trials_entry *e = t->under_way;
 
-        agreed = meet(s, *way);
+        agreed = meet(s, hwmc_way_is_hwmcs(s->coll, *way) ? HWMC_WAY_MPICH : HWMC_WAY_HWMC);
         if (agreed == MPI_SUCCESS)
             hwmc_try_call(s, *way, &agreed);
         *way = (enum hwmc_way) hwmc_trials_begin(t, e);

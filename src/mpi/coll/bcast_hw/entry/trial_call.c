@@ -35,6 +35,18 @@ static int agree(MPIR_Comm *comm, struct hwmc_comm *c, uint64_t *sum)
     mpi_errno = hwmc_spread_run(&r.spread);
     if (mpi_errno)
         *sum = UINT64_MAX;
+    c->row = 0;
+    return mpi_errno;
+}
+
+/* Waits for ranks that are behind this one. */
+static int settle(MPIR_Comm *comm, struct hwmc_comm *c, struct hwmc_trial *t)
+{
+    const uint64_t begun = hwmc_now();
+    uint64_t nothing = 0;
+    const int mpi_errno = agree(comm, c, &nothing);
+
+    hwmc_trial_settled(t, mpi_errno ? UINT64_MAX : hwmc_now() - begun);
     return mpi_errno;
 }
 
@@ -63,13 +75,16 @@ int hwmc_trial_call_end(MPIR_Comm *comm, struct hwmc_comm *c, uint64_t begun, in
     struct hwmc_trial *t = &c->trials.under_way->trial;
     const uint32_t used = t->used;
     uint64_t sum;
+    int err;
 
     c->trials.under_way = NULL;
     c->trials.stands_aside = false;
     if (!hwmc_trial_end(t, mpi_errno ? UINT64_MAX : hwmc_now() - begun))
         return MPI_SUCCESS;
+    mpi_errno = t->kind == HWMC_TRIAL_SETTLED ? settle(comm, c, t) : MPI_SUCCESS;
     sum = t->sum;
-    mpi_errno = agree(comm, c, &sum);
+    err = agree(comm, c, &sum);
+    mpi_errno = mpi_errno ? mpi_errno : err;
     if (hwmc_trial_agreed(t, sum)) {
         hwmc_note_trial(t->used != used);
         hwmc_lock();

@@ -19,31 +19,34 @@ static uint64_t product_of(uint64_t a, uint64_t b)
     return b > 0 && a > UINT64_MAX / b ? UINT64_MAX : a * b;
 }
 
-/* Calls of a block in this round, and those of them that count. */
-static uint32_t counted_calls(const struct hwmc_trial *t, uint32_t round)
+static uint32_t block_calls(const struct hwmc_trial *t, uint32_t round)
 {
     const bool is_long = t->cost[t->used] >= product_of(t->agreement, HWMC_TRIAL_LONG);
 
     if (round > 0)
-        return HWMC_TRIAL_CALLS;
-    return is_long && t->agreement > 0 ? 1 : HWMC_TRIAL_FEW;
+        return HWMC_TRIAL_WARM + HWMC_TRIAL_CALLS;
+    return is_long && t->agreement > 0 ? 1 : 1 + HWMC_TRIAL_FEW;
 }
 
-/* Of several that count, the longest is left out. */
+/* Calls of a block in this round that count: the last ones. */
+static uint32_t counted_calls(const struct hwmc_trial *t, uint32_t round)
+{
+    const uint32_t all = block_calls(t, round);
+
+    if (t->kind == HWMC_TRIAL_SETTLED || all == 1)
+        return all;
+    return round > 0 ? HWMC_TRIAL_CALLS : HWMC_TRIAL_FEW;
+}
+
+/* Of several that count by themselves, the longest is left out. */
+static bool leaves_longest_out(const struct hwmc_trial *t, uint32_t round)
+{
+    return t->kind != HWMC_TRIAL_SETTLED && counted_calls(t, round) > 1;
+}
+
 static uint32_t summed_calls(const struct hwmc_trial *t, uint32_t round)
 {
-    const uint32_t counted = counted_calls(t, round);
-
-    return counted > 1 ? counted - 1 : counted;
-}
-
-static uint32_t block_calls(const struct hwmc_trial *t, uint32_t round)
-{
-    const uint32_t counted = counted_calls(t, round);
-
-    if (round > 0)
-        return HWMC_TRIAL_WARM + counted;
-    return counted > 1 ? 1 + counted : 1;
+    return counted_calls(t, round) - leaves_longest_out(t, round);
 }
 
 /* What a call by way `w` takes: beside the program's with the barrier before it; of the first trial
@@ -52,7 +55,7 @@ static uint64_t call_price(const struct hwmc_trial *t, uint32_t w)
 {
     const uint64_t known = t->trials > 0 ? 0 : t->cost[t->used];
 
-    if (t->beside)
+    if (t->kind == HWMC_TRIAL_BESIDE)
         return sum_of(t->cost[w], t->agreement);
     return t->cost[w] > known ? t->cost[w] - known : 0;
 }
@@ -61,24 +64,24 @@ static uint64_t call_price(const struct hwmc_trial *t, uint32_t w)
 static uint64_t trial_price(const struct hwmc_trial *t)
 {
     const uint32_t calls = block_calls(t, 0) + block_calls(t, 1);
+    const uint64_t agreeing = product_of(t->agreement, t->kind == HWMC_TRIAL_SETTLED ? 4 : 2);
     uint64_t price = 0;
 
     for (uint32_t w = 0; w < HWMC_TRIAL_WAYS; w++)
         if (t->cost[w] != HWMC_TRIAL_NO_WAY)
-            price = sum_of(
-                price, sum_of(product_of(call_price(t, w), calls), product_of(t->agreement, 2)));
+            price = sum_of(price, sum_of(product_of(call_price(t, w), calls), agreeing));
     for (uint32_t i = 0; i < t->trials; i++)
         price = product_of(price, HWMC_TRIAL_DEARER);
     return price;
 }
 
 void hwmc_trial_init(struct hwmc_trial *t, const uint64_t cost[HWMC_TRIAL_WAYS], uint32_t used,
-                     uint64_t agreement, bool beside)
+                     uint64_t agreement, enum hwmc_trial_kind kind)
 {
     uint64_t least = HWMC_TRIAL_NO_WAY;
 
     assert(used < HWMC_TRIAL_WAYS && cost[used] != HWMC_TRIAL_NO_WAY);
-    *t = (struct hwmc_trial){.used = used, .agreement = agreement, .beside = beside};
+    *t = (struct hwmc_trial){.used = used, .agreement = agreement, .kind = kind};
     for (uint32_t w = 0; w < HWMC_TRIAL_WAYS; w++)
         least = cost[w] < least ? cost[w] : least;
     for (uint32_t w = 0; w < HWMC_TRIAL_WAYS; w++)
@@ -99,7 +102,7 @@ bool hwmc_trial_has_choice(const struct hwmc_trial *t)
 /* ns of a call: way `w` has no block in the next round if it took longer so far. */
 static uint64_t most_for(const struct hwmc_trial *t, uint32_t round, uint32_t w)
 {
-    const bool once = counted_calls(t, 0) == 1 && w != t->used;
+    const bool once = block_calls(t, 0) == 1 && w != t->used;
     uint64_t best = HWMC_TRIAL_NO_WAY;
 
     for (uint32_t i = 0; i < HWMC_TRIAL_WAYS; i++)
@@ -150,7 +153,8 @@ static void begin_trial(struct hwmc_trial *t)
 
 uint32_t hwmc_trial_begin(struct hwmc_trial *t)
 {
-    const bool may = !t->trying && !(t->beside && t->trials > 0) && hwmc_trial_has_choice(t);
+    const bool may =
+        !t->trying && !(t->kind == HWMC_TRIAL_BESIDE && t->trials > 0) && hwmc_trial_has_choice(t);
 
     if (may && t->calls >= HWMC_TRIAL_FIRST && t->taken >= t->price)
         begin_trial(t);
@@ -162,7 +166,7 @@ static void count_call(struct hwmc_trial *t, uint64_t ns)
 {
     uint64_t less = ns;
 
-    if (ns != UINT64_MAX && counted_calls(t, t->round) > 1) {
+    if (ns != UINT64_MAX && leaves_longest_out(t, t->round)) {
         less = ns < t->longest ? ns : t->longest;
         t->longest = ns < t->longest ? t->longest : ns;
     }
@@ -179,6 +183,12 @@ bool hwmc_trial_end(struct hwmc_trial *t, uint64_t ns)
     if (t->call >= block_calls(t, t->round) - counted_calls(t, t->round) || ns == UINT64_MAX)
         count_call(t, ns);
     return ++t->call == block_calls(t, t->round);
+}
+
+void hwmc_trial_settled(struct hwmc_trial *t, uint64_t ns)
+{
+    assert(t->trying && t->kind == HWMC_TRIAL_SETTLED && t->call == block_calls(t, t->round));
+    t->sum = sum_of(t->sum, ns);
 }
 
 static void end_trial(struct hwmc_trial *t)

@@ -66,7 +66,7 @@ static enum hwmc_trial_kind kind_of(const struct hwmc_trials_key *key)
 {
     if (key->tries == HWMC_TRIES_BESIDE)
         return HWMC_TRIAL_BESIDE;
-    return hwmc_coll_leaves_behind(key->coll) ? HWMC_TRIAL_SETTLED : HWMC_TRIAL_OF_CALLS;
+    return hwmc_coll_has_root(key->coll) ? HWMC_TRIAL_SETTLED : HWMC_TRIAL_OF_CALLS;
 }
 
 struct hwmc_trials_entry *hwmc_trials_make(const MPIR_Comm *comm, struct hwmc_comm *c,

@@ -62,12 +62,11 @@ struct hwmc_trials {
     bool stands_aside;                   /* the next collective of this communicator is MPICH's */
 };
 
-/* Some ranks of such a collective are through with it without others, which may be behind.
- * HWMC_COLL_LIMIT: a broadcast. */
-static inline bool hwmc_coll_leaves_behind(enum hwmc_coll coll)
+/* HWMC_COLL_LIMIT: a broadcast. */
+static inline bool hwmc_coll_has_root(enum hwmc_coll coll)
 {
     return coll == HWMC_COLL_REDUCE || coll == HWMC_COLL_GATHER || coll == HWMC_COLL_SCATTER ||
-           coll == HWMC_COLL_SCAN || coll == HWMC_COLL_LIMIT;
+           coll == HWMC_COLL_LIMIT;
 }
 
 /* A further one can be made. */

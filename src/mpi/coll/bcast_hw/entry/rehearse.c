@@ -37,8 +37,8 @@ static int run_directly(struct hwmc_spread *s)
 
 int hwmc_run_way(struct hwmc_spread *s, enum hwmc_way way)
 {
-    if (!hwmc_coll_leaves_behind(s->coll))
-        s->c->row = 0;
+    if (!hwmc_coll_has_root(s->coll) && s->coll != HWMC_COLL_SCAN)
+        s->c->row = 0; /* each waits for all */
     switch (way) {
         case HWMC_WAY_HWMC:
             return hwmc_spread_run(s);

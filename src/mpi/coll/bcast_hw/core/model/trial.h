@@ -24,10 +24,10 @@
  *             second by at most a part in HWMC_TRIAL_NEAR. Of a way's blocks of the last two rounds
  *             the faster decides.
  *
- *             After some collectives ranks are ahead of others, as the leaves of a gather: they
- *             return at once, and in a row of calls their messages wait where they belong. What
- *             such a call takes no rank sees. So of these (SETTLED) all calls of a block count, and
- *             what ranks then wait for each other, in a barrier. 4 hosts of 4 ranks, 1 Gbit/s,
+ *             After collectives with a root ranks are ahead of others, as the leaves of a gather:
+ *             they return at once, and in a row of calls their messages wait where they belong. No
+ *             rank sees what such a call takes. So of these (SETTLED) all calls of a block count,
+ *             and what ranks then wait for each other, in a barrier. 4 hosts of 4 ranks, 1 Gbit/s,
  *             gathers of 1 KiB in a row: directly 970 us, by leaders 105; a trial of calls alone
  *             had 8 us for the direct way.
  *
@@ -71,7 +71,7 @@
 
 enum hwmc_trial_kind {
     HWMC_TRIAL_OF_CALLS, /* of the program's; none ends before all ranks have begun it, about */
-    HWMC_TRIAL_SETTLED,  /* of the program's; ranks may be ahead of others */
+    HWMC_TRIAL_SETTLED,  /* of the program's; those with a root */
     HWMC_TRIAL_BESIDE    /* calls are made beside the program's, each after a barrier */
 };
 

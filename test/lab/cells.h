@@ -25,11 +25,10 @@
  *
  * The time is the longest that any rank spent between its entry and its exit. A turn begins with
  * operations that are not counted: in the first turn of a cell WARM of them, or as many as take
- * WARM_NS, later COLD; in the first one of all FIRST_WARM, as a library sets up what it needs for
- * collectives in the first of them. The data of a turn's first one are verified. Lines of the
- * output, one an operation that counts, in ns; spread is how long after the first rank the last
- * one entered; root and other are what the process of rank 0, and the busiest of the others, took
- * of a processor:
+ * WARM_NS, as a library sets up what it needs for collectives in the first of them; later COLD. The
+ * data of a turn's first one are verified. Lines of the output, one an operation that counts, in
+ * ns; spread is how long after the first rank the last one entered; root and other are what the
+ * process of rank 0, and the busiest of the others, took of a processor:
  *
  *   op bytes round time spread root other
  *   # end
@@ -46,7 +45,6 @@
 #include "turns.h"
 
 #define CELLS_MAX 256
-#define CELLS_FIRST_WARM 200
 #define CELLS_WARM 200 /* more than hwmc's trials of short calls take */
 #define CELLS_WARM_NS 200000000
 #define CELLS_COLD 2
@@ -283,7 +281,7 @@ static inline enum cells_command cells_decide(const struct cells *c, int most_co
 static inline void cells_turn(struct cells *c, const struct cells_cell *cell, unsigned round)
 {
     struct cells_meeting *m = c->meeting;
-    const int most_cold = round > 0 ? CELLS_COLD : cell == c->cell ? CELLS_FIRST_WARM : CELLS_WARM;
+    const int most_cold = round > 0 ? CELLS_COLD : CELLS_WARM;
     enum cells_command command = CELLS_NOT_COUNTED;
     int64_t cold_ns = 0, timed_ns = 0;
     int cold = 0, timed = 0;

@@ -34,7 +34,7 @@ void Exchanges::add(uint32_t rank, uint32_t ins, uint32_t outs)
     cfg.size = options_.ranks;
     cfg.rank = rank;
     cfg.eager = hwmc_eager_bytes(options_.ranks);
-    cfg.spread = options_.rails() > 1 ? HWMC_EXCHANGE_SPREAD : UINT32_MAX;
+    cfg.spread = hwmc_exchange_spread(options_.rails());
     cfg.counts = &counts_;
     for (cfg.links = 2; cfg.links <= ins + outs;)
         cfg.links *= 2;

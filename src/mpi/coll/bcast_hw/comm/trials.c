@@ -62,11 +62,18 @@ static uint64_t agreement_ns(const MPIR_Comm *comm, const struct hwmc_comm *c)
     return hwmc_coll_ours_ns(hwmc_network_now(), &agreement);
 }
 
+/* HWMC_COLL_LIMIT: a broadcast. */
+static bool has_root(enum hwmc_coll coll)
+{
+    return coll == HWMC_COLL_REDUCE || coll == HWMC_COLL_GATHER || coll == HWMC_COLL_SCATTER ||
+           coll == HWMC_COLL_LIMIT;
+}
+
 static enum hwmc_trial_kind kind_of(const struct hwmc_trials_key *key)
 {
     if (key->tries == HWMC_TRIES_BESIDE)
         return HWMC_TRIAL_BESIDE;
-    return hwmc_coll_has_root(key->coll) ? HWMC_TRIAL_SETTLED : HWMC_TRIAL_OF_CALLS;
+    return has_root(key->coll) ? HWMC_TRIAL_SETTLED : HWMC_TRIAL_OF_CALLS;
 }
 
 struct hwmc_trials_entry *hwmc_trials_make(const MPIR_Comm *comm, struct hwmc_comm *c,

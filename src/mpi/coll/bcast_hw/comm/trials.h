@@ -62,13 +62,6 @@ struct hwmc_trials {
     bool stands_aside;                   /* the next collective of this communicator is MPICH's */
 };
 
-/* HWMC_COLL_LIMIT: a broadcast. */
-static inline bool hwmc_coll_has_root(enum hwmc_coll coll)
-{
-    return coll == HWMC_COLL_REDUCE || coll == HWMC_COLL_GATHER || coll == HWMC_COLL_SCATTER ||
-           coll == HWMC_COLL_LIMIT;
-}
-
 /* A further one can be made. */
 static inline bool hwmc_trials_have_room(const struct hwmc_trials *t)
 {

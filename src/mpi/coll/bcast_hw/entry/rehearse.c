@@ -37,7 +37,7 @@ static int run_directly(struct hwmc_spread *s)
 
 int hwmc_run_way(struct hwmc_spread *s, enum hwmc_way way)
 {
-    if (!hwmc_coll_has_root(s->coll) && s->coll != HWMC_COLL_SCAN)
+    if (s->coll != HWMC_COLL_SCAN && s->root < 0)
         s->c->row = 0; /* each waits for all */
     switch (way) {
         case HWMC_WAY_HWMC:

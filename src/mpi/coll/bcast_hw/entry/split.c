@@ -7,20 +7,21 @@
 
 #include "split.h"
 
-bool hwmc_split_begin(struct hwmc_split *x, const struct hwmc_vbuf *v, uint64_t most)
+bool hwmc_split_begin(struct hwmc_split *x, const struct hwmc_vbuf *v, uint64_t most,
+                      bool long_directly)
 {
-    x->small = x->large = *v;
+    x->direct = x->rest = *v;
     x->counts = MPL_malloc(2 * (size_t) v->num * sizeof(*x->counts), MPL_MEM_COLL);
     if (!x->counts)
         return false;
     for (uint32_t i = 0; i < v->num; i++) {
-        const bool is_short = hwmc_vbuf_counted(v, i) <= most;
+        const bool directly = (hwmc_vbuf_counted(v, i) > most) == long_directly;
 
-        x->counts[i] = is_short ? v->counts[i] : 0;
-        x->counts[v->num + i] = is_short ? 0 : v->counts[i];
+        x->counts[i] = directly ? v->counts[i] : 0;
+        x->counts[v->num + i] = directly ? 0 : v->counts[i];
     }
-    x->small.counts = x->counts;
-    x->large.counts = x->counts + v->num;
+    x->direct.counts = x->counts;
+    x->rest.counts = x->counts + v->num;
     return true;
 }
 

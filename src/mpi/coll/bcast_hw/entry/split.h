@@ -26,13 +26,14 @@
 #include "vbuf.h"
 
 struct hwmc_split {
-    struct hwmc_vbuf small, large; /* the short parts, the long ones; before their begin */
+    struct hwmc_vbuf direct, rest; /* the parts that go directly, the others; before their begin */
     MPI_Aint *counts;
 };
 
-/* Parts longer than `most` bytes are long. `v` has counts, and stays as long as the two are used.
- * False: there is no memory, and nothing to end. */
-bool hwmc_split_begin(struct hwmc_split *x, const struct hwmc_vbuf *v, uint64_t most);
+/* Parts longer than `most` bytes are long; these, or the short ones, go directly. `v` has counts,
+ * and stays as long as the two are used. False: there is no memory, and nothing to end. */
+bool hwmc_split_begin(struct hwmc_split *x, const struct hwmc_vbuf *v, uint64_t most,
+                      bool long_directly);
 
 void hwmc_split_end(struct hwmc_split *x);
 

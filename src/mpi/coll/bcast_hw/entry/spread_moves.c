@@ -335,18 +335,18 @@ static int move_split(struct hwmc_spread_moves *m)
 {
     struct hwmc_spread *s = &m->spread;
     const uint64_t most = most_of_short(s);
-    const bool lead = s->c->by_hosts;
+    const bool by_leaders = s->c->by_hosts; /* so are short parts */
     struct hwmc_split in = {.counts = NULL}, out = {.counts = NULL};
     struct hwmc_direct_parts parts = {.num = 0};
     int mpi_errno = MPI_SUCCESS, err;
 
-    if (!hwmc_split_begin(&in, &m->in, most) || !hwmc_split_begin(&out, &m->out, most)) {
+    if (!hwmc_split_begin(&in, &m->in, most, by_leaders) ||
+        !hwmc_split_begin(&out, &m->out, most, by_leaders)) {
         s->c->leader_group[0].state = HWMC_LEADER_GROUP_BROKEN; /* others wait for this rank */
     } else {
-        mpi_errno = hwmc_direct_parts_begin(&parts, lead ? &in.large : &in.small,
-                                            lead ? &out.large : &out.small, s->comm);
-        m->in = lead ? in.small : in.large;
-        m->out = lead ? out.small : out.large;
+        mpi_errno = hwmc_direct_parts_begin(&parts, &in.direct, &out.direct, s->comm);
+        m->in = in.rest;
+        m->out = out.rest;
         m->split = true;
     }
     err = hwmc_spread_run(s);
@@ -380,8 +380,10 @@ static bool fits_directly(const struct hwmc_spread *s)
 
     if (m->pattern != HWMC_PATTERN_EACH)
         return s->root >= 0 && s->length != HWMC_LENGTH_UNKNOWN;
-    if (m->in.buffer == MPI_IN_PLACE || !m->out.unlike)
-        return m->in.buffer != MPI_IN_PLACE;
+    if (m->in.buffer == MPI_IN_PLACE)
+        return false;
+    if (!m->out.unlike)
+        return true;
     return s->c->by_hosts ? !leaders_win_long() : !hwmc_model_is_fast(hwmc_network_now());
 }
 

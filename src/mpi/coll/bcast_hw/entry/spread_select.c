@@ -176,6 +176,16 @@ static bool blocks_are_faster(const struct hwmc_spread *s, const struct hwmc_col
     return hwmc_coll_direct_ns(net, c) < hwmc_coll_ours_ns(net, c);
 }
 
+/* Of one that is not waited for: one of hwmc's ways is the fastest, as was found, or as is expected
+ * of a call of any length that nothing was found of. */
+static bool is_ours(const struct hwmc_spread *s, const struct hwmc_coll_case *c,
+                    const struct hwmc_trials_entry *e)
+{
+    if (!e || (e->trial.trials == 0 && is_of_any_length(s)))
+        return is_expected_fastest(s, c, most_ranks(s));
+    return found_ours(e);
+}
+
 bool hwmc_spread_goes(struct hwmc_spread *s)
 {
     const struct hwmc_coll_case c = hwmc_spread_case(s);
@@ -189,10 +199,7 @@ bool hwmc_spread_goes(struct hwmc_spread *s)
     } else if (goes) {
         const struct hwmc_trials_entry *e = hwmc_trials_find(&s->c->trials, key_of(s));
 
-        goes = (e && (e->trial.trials > 0 || !is_of_any_length(s))
-                    ? found_ours(e)
-                    : is_expected_fastest(s, &c, most_ranks(s))) ||
-               s->c->leader_group[0].state == HWMC_LEADER_GROUP_BROKEN;
+        goes = is_ours(s, &c, e) || s->c->leader_group[0].state == HWMC_LEADER_GROUP_BROKEN;
         s->by_blocks = blocks_are_faster(s, &c, e);
     }
     hwmc_note_spread(goes);

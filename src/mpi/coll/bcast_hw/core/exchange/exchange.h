@@ -66,18 +66,23 @@
 #define HWMC_EXCHANGE_KEPT 32u   /* other messages of a peer that are kept: grants, VOID */
 #define HWMC_EXCHANGE_WINDOW 64u /* parts of a block that are on the way, at most */
 #define HWMC_EXCHANGE_BLOCKS 0x7fffu
-#define HWMC_EXCHANGE_SPREAD 512u /* bytes, where there are several rails: below, heads cost more */
 #define HWMC_EXCHANGE_ANNOUNCE_NS UINT64_C(100000000)
 
 struct hwmc_exchange_cfg {
     uint32_t size; /* ranks, 2 or more */
     uint32_t rank;
     uint32_t eager;      /* bytes, alike on all members */
-    uint32_t spread;     /* bytes */
+    uint32_t spread;     /* bytes: hwmc_exchange_spread */
     uint32_t links;      /* peers that there can be, a power of 2, more than there will be */
     struct hwmc_wrr wrr; /* the lanes of parts */
     struct hwmc_counts *counts;
 };
+
+/* Bytes from which on eager blocks go by lanes: of shorter ones heads are the most. */
+static inline uint32_t hwmc_exchange_spread(uint32_t rails)
+{
+    return rails > 1 ? 512 : UINT32_MAX;
+}
 
 /* A block from `peer`. The caller sets the first fields, zero the others. */
 struct hwmc_block_in {

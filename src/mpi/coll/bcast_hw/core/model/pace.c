@@ -48,12 +48,12 @@ struct hwmc_pace hwmc_pace_of(const struct hwmc_network *net)
     const uint32_t rails = rails_of(net), part = part_of(net, rails);
     const uint64_t bytes = carried_by_rail(net, hwmc_work_max(HWMC_PACE_NS, round_trip_ns(net)));
     const uint64_t each = bytes > part ? (bytes - 1) / part + 1 : 1; /* of a rail */
+    const uint64_t ahead = rails > 1 ? 4 * rails * each : each;
 
     return (struct hwmc_pace){
         .part = part,
-        .ahead = (uint32_t) hwmc_work_min(HWMC_PACE_MOST, rails > 1 ? 4 * rails * each : each),
-        .combined =
-            (uint32_t) hwmc_work_min(HWMC_PACE_MOST / 2, (rails > 1 ? 4 * rails : 2) * each),
+        .ahead = (uint32_t) hwmc_work_min(HWMC_PACE_MOST, ahead),
+        .combined = (uint32_t) hwmc_work_min(HWMC_PACE_MOST / 2, rails > 1 ? ahead : 2 * ahead),
     };
 }
 

@@ -21,11 +21,10 @@
  *   a long way       HWMC_PACE_MOST parts fill a rail for a round trip
  *   a slow line      a part has PART_SLOW bytes: messages of datagrams that are full
  *   a fast one       what it carries in HWMC_PACE_NS is several parts of PART_FAST bytes
- *   several rails    parts of a block go by all of them, two each; short ones, for a part goes by
+ *   several rails    parts of a block go by all of them, four each; short ones, for a part goes by
  *                    one rail
  *
- * Of a block that is combined one part comes while another one is combined; over several rails
- * there are four for each, as parts may be shorter then (reduce_way.h), and wait for their rail.
+ * Of a block that is combined over one rail one part comes while another one is combined.
  */
 #ifndef HWMC_CORE_MODEL_PACE_H_INCLUDED
 #define HWMC_CORE_MODEL_PACE_H_INCLUDED

@@ -37,7 +37,7 @@ bool hwmc_blocks_open(struct hwmc_group *g)
         .size = g->cfg.size,
         .rank = g->cfg.rank,
         .eager = hwmc_eager_bytes(g->cfg.size),
-        .spread = g->wires->cfg.num_rails > 1 ? HWMC_EXCHANGE_SPREAD : UINT32_MAX,
+        .spread = hwmc_exchange_spread(g->wires->cfg.num_rails),
         .links = links_for(g->cfg.size),
         .counts = g->wires->counts,
     };

@@ -10,6 +10,7 @@ noinst_HEADERS +=                                     \
     src/mpi/coll/bcast_hw/core/exchange/parts.h       \
     src/mpi/coll/bcast_hw/core/exchange/reduce_plan.h \
     src/mpi/coll/bcast_hw/core/exchange/scan_plan.h   \
+    src/mpi/coll/bcast_hw/core/base/minmax.h          \
     src/mpi/coll/bcast_hw/core/place/ranges.h         \
     src/mpi/coll/bcast_hw/core/model/collective.h     \
     src/mpi/coll/bcast_hw/core/model/work.h           \

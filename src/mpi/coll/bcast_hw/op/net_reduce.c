@@ -6,6 +6,7 @@
  */
 
 #include "net_reduce.h"
+#include "../core/base/minmax.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -18,21 +19,11 @@ static bool is_root(const struct hwmc_net_reduce *r)
     return r->cfg.group->cfg.rank == r->cfg.root;
 }
 
-static uint32_t max_u32(uint32_t a, uint32_t b)
-{
-    return a > b ? a : b;
-}
-
-static uint32_t min_u32(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Whole elements. */
 static uint32_t part_of(const struct hwmc_net_reduce_cfg *cfg)
 {
     const uint32_t element = cfg->operation->element;
-    const uint32_t wished = max_u32(cfg->way.part, HWMC_PART_LEAST);
+    const uint32_t wished = hwmc_max_u32(cfg->way.part, HWMC_PART_LEAST);
 
     return (wished + element - 1) / element * element;
 }
@@ -65,7 +56,7 @@ static void join_tree(struct hwmc_net_reduce *r, uint32_t n)
     bytes = t->parts > 0 ? hwmc_reduce_plan_bytes(&r->plan, n) : 0;
     for (uint32_t i = 0; i < t->combine.children; i++)
         add_in(r, hwmc_reduce_plan_child(&r->plan, n, i), n, bytes,
-               min_u32(r->cfg.window, t->parts));
+               hwmc_min_u32(r->cfg.window, t->parts));
     if (hwmc_reduce_plan_parent(&r->plan, n, &parent))
         add_out(r, parent, n, bytes);
     t->num_out = r->num_out - t->out;
@@ -166,7 +157,7 @@ static void join_trees(struct hwmc_net_reduce *r)
         return;
     if (is_root(r))
         add_in(r, 0, RELAY_PORT, r->bytes,
-               min_u32(hwmc_exchange_parts(r->bytes, r->part), HWMC_EXCHANGE_WINDOW));
+               hwmc_min_u32(hwmc_exchange_parts(r->bytes, r->part), HWMC_EXCHANGE_WINDOW));
     if (cfg.rank == 0) {
         add_out(r, r->cfg.root, RELAY_PORT, r->bytes);
         r->tree[0].num_out++;

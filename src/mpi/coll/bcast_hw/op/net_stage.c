@@ -6,6 +6,7 @@
  */
 
 #include "net_stage.h"
+#include "../core/base/minmax.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -14,16 +15,6 @@
 
 /* What a state did: nothing, until something comes; it has changed; or for the caller. */
 enum turn { AGAIN = HWMC_STAGE_AGAIN, COPY = HWMC_STAGE_COPY, OVER = HWMC_STAGE_OVER, MOVED };
-
-static uint64_t min_u64(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-static uint64_t max_u64(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
 
 static uint64_t left(const struct hwmc_net_stage *s)
 {
@@ -41,7 +32,7 @@ static enum turn enter(struct hwmc_net_stage *s, enum hwmc_net_state state)
 /* A piece is next, of at most `piece` bytes. */
 static enum turn next(struct hwmc_net_stage *s, enum hwmc_net_state state, uint64_t piece)
 {
-    s->n = min_u64(left(s), piece);
+    s->n = hwmc_min_u64(left(s), piece);
     return enter(s, state);
 }
 
@@ -191,7 +182,7 @@ static enum turn step_recv(struct hwmc_net_stage *s, uint64_t now)
 /* The piece's first `n` bytes are where the program wants them, as far as it has room. */
 static void has_come(struct hwmc_net_stage *s, uint64_t n)
 {
-    s->here = max_u64(s->here, min_u64(s->at + n, s->cfg.buffer->bytes));
+    s->here = hwmc_max_u64(s->here, hwmc_min_u64(s->at + n, s->cfg.buffer->bytes));
 }
 
 /* What the broadcast under way has brought there. */
@@ -210,7 +201,7 @@ static enum turn step_receiving(struct hwmc_net_stage *s)
         return listen(s);
     s->got = hwmc_stream_bytes(&g->stream);
     s->more = hwmc_stream_more(&g->stream);
-    s->n = min_u64(s->got, s->n);
+    s->n = hwmc_min_u64(s->got, s->n);
     /* The bytes stay where they are until this rank has consumed the broadcast. */
     s->channel = (void *) hwmc_group_last_bytes(g);
     return s->n == 0 || in_place(s, s->channel) ? enter(s, HWMC_NET_UNPACKED) : COPY;
@@ -242,7 +233,7 @@ static enum turn step_trees(struct hwmc_net_stage *s, uint64_t now)
         return finish(s);
     if (hwmc_net_stage_starves(s) || !is_open(s, now))
         return AGAIN;
-    s->given = s->cfg.is_root ? (uint32_t) min_u64(s->available - s->at, s->n) : 0;
+    s->given = s->cfg.is_root ? (uint32_t) hwmc_min_u64(s->available - s->at, s->n) : 0;
     hwmc_group_begin_trees(s->cfg.group, s->cfg.root, s->whole + (s->at - s->from), (uint32_t) s->n,
                            s->given, now);
     s->prefix = 0;
@@ -252,7 +243,7 @@ static enum turn step_trees(struct hwmc_net_stage *s, uint64_t now)
 /* More of the broadcast under way has come here, where it is sent from. */
 static void give_more(struct hwmc_net_stage *s, uint64_t now)
 {
-    const uint32_t given = (uint32_t) min_u64(s->available - s->at, s->n);
+    const uint32_t given = (uint32_t) hwmc_min_u64(s->available - s->at, s->n);
 
     if (given == s->given)
         return;

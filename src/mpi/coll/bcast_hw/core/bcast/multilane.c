@@ -9,6 +9,7 @@
 #include <assert.h>
 
 #include "../base/bitmap.h"
+#include "../base/minmax.h"
 #include "../base/trace.h"
 
 uint32_t hwmc_multilane_words(uint32_t max_segments)
@@ -42,11 +43,6 @@ static uint32_t segments_of(const struct hwmc_multilane *m, uint32_t r)
     return share_of(m, m->segments, r);
 }
 
-static uint32_t min_u32(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
 static uint32_t window_of(const struct hwmc_multilane *m, bool far)
 {
     return far ? m->cfg.far_window : m->cfg.window;
@@ -54,7 +50,7 @@ static uint32_t window_of(const struct hwmc_multilane *m, bool far)
 
 static uint32_t first_grant(const struct hwmc_multilane *m, uint32_t r, bool far)
 {
-    return min_u32(window_of(m, far), segments_of(m, r));
+    return hwmc_min_u32(window_of(m, far), segments_of(m, r));
 }
 
 static void list_children(struct hwmc_multilane *m,
@@ -117,7 +113,7 @@ static uint32_t copies_to(const struct hwmc_multilane *m, const struct hwmc_mult
 /* How far this rank takes segments of tree r: as few messages as keep the parent sending. */
 static uint32_t limit_of(const struct hwmc_multilane *m, uint32_t r)
 {
-    return min_u32(m->have[r] + window_of(m, m->far >> r & 1), segments_of(m, r));
+    return hwmc_min_u32(m->have[r] + window_of(m, m->far >> r & 1), segments_of(m, r));
 }
 
 static void renew_grant(struct hwmc_multilane *m, uint32_t r)
@@ -254,7 +250,7 @@ enum hwmc_verdict hwmc_multilane_on_grant(struct hwmc_multilane *m, const struct
         return HWMC_BAD;
     /* Who takes the message for longer learns from what comes that it is not. */
     if (msg->grant.limit > c->limit)
-        c->limit = min_u32(msg->grant.limit, segments_of(m, c->tree));
+        c->limit = hwmc_min_u32(msg->grant.limit, segments_of(m, c->tree));
     if (msg->flags & HWMC_FLAG_VOID) {
         c->refused = true;
         multilane_finish(m);

@@ -291,7 +291,7 @@ bool hwmc_coll_is_ours(const struct hwmc_network *net, const struct hwmc_coll_ca
         return is_ours_at_any(net, c);
     ours = hwmc_coll_ours_ns(net, c);
     if (c->coll == HWMC_COLL_ALLREDUCE)
-        ours = hwmc_work_min(ours, hwmc_coll_direct_ns(net, c));
+        ours = hwmc_min_u64(ours, hwmc_coll_direct_ns(net, c));
     mpich = hwmc_coll_mpich_ns(net, c);
     return mpich == UINT64_MAX || ours <= most_for(net, c, mpich);
 }

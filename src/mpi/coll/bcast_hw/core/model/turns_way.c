@@ -21,13 +21,13 @@ bool hwmc_turns_win(const struct hwmc_network *net, const struct hwmc_shape *sha
         return false;
     f = n > 0 ? (n - 1) / shape->frag_bytes + 1 : 1;
     wire = n * 8000 / (net->mbit_all > 0 ? net->mbit_all : HWMC_GUESSED_MBIT);
-    busy = hwmc_work_max(p * wire, p * f * net->datagram_ns);
+    busy = hwmc_max_u64(p * wire, p * f * net->datagram_ns);
     lost = p * f * net->loss_ppm;
     turns = net->latency_ns + busy + busy / MILLION * 2 * net->loss_ppm +
             (lost < MILLION ? lost : MILLION) * 2 * net->latency_ns / MILLION +
             hwmc_model_busy_ns(net, 0, 0, HWMC_TURNS_LOADED(p * n), 1);
     exchange = 2 * net->latency_ns +
-               hwmc_work_max(others * wire, 2 * others * f * net->datagram_ns) +
+               hwmc_max_u64(others * wire, 2 * others * f * net->datagram_ns) +
                hwmc_model_busy_ns(net, 0, 0, others * n, 1);
     return turns < exchange;
 }

@@ -9,6 +9,7 @@
 #define HWMC_CORE_MODEL_WORK_H_INCLUDED
 
 #include "collective.h"
+#include "../base/minmax.h"
 
 #define HWMC_WORK_MOST (UINT64_C(1) << 44) /* more is taken for so much */
 
@@ -23,16 +24,6 @@ struct hwmc_work {
 
 /* By MPICH's messages, directly: of hwmc_coll_direct_ns all but an allreduce. */
 uint64_t hwmc_coll_mpich_direct_ns(const struct hwmc_network *net, const struct hwmc_coll_case *c);
-
-static inline uint64_t hwmc_work_min(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-static inline uint64_t hwmc_work_max(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
 
 static inline uint64_t hwmc_work_mul(uint64_t a, uint64_t b)
 {

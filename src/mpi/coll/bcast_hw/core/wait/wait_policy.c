@@ -5,6 +5,7 @@
  * wait_policy: see wait_policy.h.
  */
 #include "wait_policy.h"
+#include "../base/minmax.h"
 
 #include <assert.h>
 
@@ -85,11 +86,6 @@ void hwmc_wait_lost_turn(struct hwmc_wait_policy *p)
     p->computes = COMPUTES_SLEEPS;
 }
 
-static uint64_t max_u64(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 void hwmc_wait_yielded(struct hwmc_wait_policy *p, struct hwmc_wait *w, uint64_t before,
                        uint64_t after)
 {
@@ -97,7 +93,7 @@ void hwmc_wait_yielded(struct hwmc_wait_policy *p, struct hwmc_wait *w, uint64_t
 
     w->yielded = after;
     w->yields++;
-    if (ns >= max_u64(FOUND_TIMES * p->empty_yield_ns, FOUND_MIN_NS)) {
+    if (ns >= hwmc_max_u64(FOUND_TIMES * p->empty_yield_ns, FOUND_MIN_NS)) {
         p->regained = 0;
     } else {
         /* The least one, which creeps up where clocks and kernels change. */
@@ -116,7 +112,7 @@ void hwmc_wait_slept(struct hwmc_wait_policy *p, struct hwmc_wait *w, uint64_t u
     if (until > 0 && after > until) {
         const uint64_t late = after - until < LATE_MAX_NS ? after - until : LATE_MAX_NS;
 
-        p->late_ns = max_u64((7 * p->late_ns + late) / 8, 1);
+        p->late_ns = hwmc_max_u64((7 * p->late_ns + late) / 8, 1);
     }
 }
 

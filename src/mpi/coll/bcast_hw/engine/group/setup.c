@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../core/base/minmax.h"
 #include "../../core/base/prng.h"
 #include "../../core/model/model.h"
 #include "groups.h"
@@ -17,31 +18,16 @@
 #define CHANNELS_LEAST 4u      /* so many broadcasts are under way wherever so many may be */
 #define JOIN_AGAIN_NS 1000000u /* a join that is under way is asked for that often */
 
-static uint32_t max_u32(uint32_t a, uint32_t b)
-{
-    return a > b ? a : b;
-}
-
-static uint32_t min_u32(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
-static size_t min_size(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Takes channel memory for pieces as long as wished, or, so that long ones of a few communicators
  * do not leave others without any, as short as serves: more than that is for half of the bound.
  * How long they are; 0: there is no memory. */
 static size_t reserve_memory(struct hwmc_group *g, uint32_t frag_bytes)
 {
     const size_t bound = g->wires->cfg.memory, used = g->all->memory_used;
-    size_t piece = max_u32(g->cfg.piece_bytes, frag_bytes);
+    size_t piece = hwmc_max_u32(g->cfg.piece_bytes, frag_bytes);
 
     if (piece > HWMC_MODEL_PIECE && used + g->cfg.channels * piece > bound / 2)
-        piece = max_u32(HWMC_MODEL_PIECE, frag_bytes);
+        piece = hwmc_max_u32(HWMC_MODEL_PIECE, frag_bytes);
     if (used + g->cfg.channels * piece > bound)
         return 0;
     g->reserved = g->cfg.channels * piece;
@@ -78,7 +64,7 @@ void hwmc_group_make_proposal(struct hwmc_group *g, struct hwmc_parameters *prop
         return;
     }
     /* By that all agree on pieces that there is memory for everywhere. */
-    proposal->window = (uint32_t) min_size(proposal->window, g->cfg.channels * piece);
+    proposal->window = (uint32_t) hwmc_min_size(proposal->window, g->cfg.channels * piece);
     if (g->cfg.rank == 0 && hwmc_rails_draw(&g->wires->rails, &proposal->group) != HWMC_OK)
         proposal->reason = HWMC_REASON_FABRIC;
 }
@@ -91,7 +77,7 @@ static uint32_t agreed_channels(const struct hwmc_group *g)
     const uint32_t frag = g->negotiation.agreed.frag_bytes;
     const uint32_t frags = g->negotiation.agreed.window / frag;
     const uint32_t quarter = (hwmc_fabric_burst(frag + HWMC_WIRE_CAST_HEAD) + 3) / 4;
-    const uint32_t least = min_u32(quarter, g->cfg.piece_bytes / frag);
+    const uint32_t least = hwmc_min_u32(quarter, g->cfg.piece_bytes / frag);
     uint32_t n = g->cfg.channels;
 
     while (n / 2 >= CHANNELS_LEAST && frags / n < least)
@@ -107,12 +93,13 @@ static uint32_t agreed_piece(const struct hwmc_group *g)
     const uint32_t frag = g->negotiation.agreed.frag_bytes;
     const uint32_t head = HWMC_WIRE_CAST_HEAD + (g->wires->cfg.auth ? HWMC_AUTH : 0);
     const uint32_t burst = hwmc_fabric_burst(frag + head);
-    uint32_t n = min_u32(g->cfg.piece_bytes, g->negotiation.agreed.window / g->cfg.channels) / frag;
+    uint32_t n =
+        hwmc_min_u32(g->cfg.piece_bytes, g->negotiation.agreed.window / g->cfg.channels) / frag;
 
-    n = min_u32(n, HWMC_WIRE_BITS_MAX);
+    n = hwmc_min_u32(n, HWMC_WIRE_BITS_MAX);
     if (n > burst)
         n -= n % burst;
-    return max_u32(n, 1) * frag;
+    return hwmc_max_u32(n, 1) * frag;
 }
 
 /* The shares of those rails change as they carry more or less. */
@@ -124,7 +111,7 @@ static void follow_rails(const struct hwmc_group *g, struct hwmc_stream_cfg *cfg
     for (uint32_t k = 0; k < e->num_rails && k < e->num_lanes; k++) {
         bool on = hwmc_wires_is_lane_on(e, k, g->cfg.rails);
 
-        cfg->weights.speed[k] = on ? max_u32(e->lane_mbit[k], 1) : 0;
+        cfg->weights.speed[k] = on ? hwmc_max_u32(e->lane_mbit[k], 1) : 0;
         used += on;
     }
     cfg->weights.rails = used > 1 ? e->num_rails : 0;
@@ -139,7 +126,7 @@ static void set_channels(struct hwmc_group *g)
     if (n == g->cfg.channels)
         return;
     g->cfg.channels = n;
-    g->cfg.policy.first.period = min_u32(g->cfg.policy.first.period, (n + 1) / 2);
+    g->cfg.policy.first.period = hwmc_min_u32(g->cfg.policy.first.period, (n + 1) / 2);
 }
 
 /* False without memory. */

@@ -140,6 +140,7 @@ int hwmc_udp_post(struct hwmc_fabric *f, uint64_t group, const struct hwmc_out *
         return HWMC_ERR_GROUP;
     to.len = hwmc_addr_to_socket(&addr, u->params.port, u->rail.index, &to.addr);
     u->retry_at = UINT64_MAX;
+    u->posted = true;
     while (sent < n) {
         int batch = n - sent < HWMC_UDP_BATCH ? n - sent : HWMC_UDP_BATCH;
         int k = send_batch(u, &to, out + sent, batch);
@@ -157,10 +158,12 @@ int hwmc_udp_post(struct hwmc_fabric *f, uint64_t group, const struct hwmc_out *
 
 size_t hwmc_udp_queued(struct hwmc_fabric *f)
 {
-    const struct hwmc_udp *u = (const struct hwmc_udp *) f;
+    struct hwmc_udp *u = (struct hwmc_udp *) f;
     int bytes = 0;
 
-    return ioctl(u->sockets[0], SIOCOUTQ, &bytes) == 0 && bytes > 0 ? (size_t) bytes : 0;
+    if (u->posted)
+        u->posted = ioctl(u->sockets[0], SIOCOUTQ, &bytes) == 0 && bytes > 0;
+    return u->posted ? (size_t) bytes : 0;
 }
 
 uint64_t hwmc_udp_deadline(struct hwmc_fabric *f)

@@ -71,6 +71,7 @@ struct hwmc_udp {
     uint64_t unicast;  /* dropped, where nobody else counts */
     uint64_t retry_at; /* when post is worth another try; UINT64_MAX: nothing waits */
     bool segments;     /* post: the kernel takes several datagrams as one message */
+    bool posted;       /* since the kernel was last seen to hold nothing */
 
     struct mmsghdr in[HWMC_UDP_BATCH];
     struct hwmc_udp_in in_of[HWMC_UDP_BATCH];

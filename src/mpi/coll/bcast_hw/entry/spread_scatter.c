@@ -212,7 +212,7 @@ static const struct hwmc_spread_ops scatter_ops = {.fits = scatter_fits,
                                                    .by_mpich = scatter_by_mpich,
                                                    .end = end_scatter};
 
-/* Returns what it weighs: as a short one, like moves. */
+/* Returns what it weighs: a broadcast of the vectors that are combined. */
 static MPI_Aint init_scatter(struct hwmc_spread_scatter *r, const struct hwmc_combination *x,
                              const MPI_Aint *counts, const MPIR_Comm *comm)
 {
@@ -227,7 +227,7 @@ static MPI_Aint init_scatter(struct hwmc_spread_scatter *r, const struct hwmc_co
     r->spread.length = hwmc_spread_mean(counts, x->count, comm->local_size, x->operation.type) *
                        (uint64_t) comm->local_size;
     r->spread.root = -1;
-    return 1;
+    return r->spread.length > 0 ? (MPI_Aint) MPL_MIN(r->spread.length, INT_MAX) : 1;
 }
 
 MPI_Aint hwmc_spread_of_reduce_scatter(const struct hwmc_call *call, const MPIR_Comm *comm,

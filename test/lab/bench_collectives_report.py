@@ -205,7 +205,9 @@ def failure_lines(results):
 
 
 def summary(results):
-    lines = ["Collectives over hosts, slowest rank: median and 95 %% interval; %s" % results.setting["machine"]]
+    row = results.setting.get("row", 1)
+    lines = ["Collectives over hosts, slowest rank%s: median and 95 %% interval; %s" %
+             (", mean of %d calls in a row" % row if row > 1 else "", results.setting["machine"])]
     for place in results.places():
         lines += place_table(results, place)
     return lines + figures(results) + processor_table(results) + failure_lines(results)

@@ -12,6 +12,7 @@
  *   -cell-ms=MS            how long all jobs together stay with a cell (2000)
  *   -rounds=LEAST:MOST     turns of each job in a cell (3:7)
  *   -gap=US                between the last rank's coming and the operation's beginning (400)
+ *   -row=N                 an operation is N calls, one straight after the other (1)
  *   -out=FILE              rank 0 writes there
  *
  * All hosts of a lab are one machine: FILE is mapped by all ranks of all jobs, and CLOCK_MONOTONIC
@@ -23,8 +24,9 @@
  *   3. A rank that is through sleeps until all are, and every PROBE_NS does what its library has to
  *      do for the others (MPI_Iprobe).
  *
- * The time is the longest that any rank spent between its entry and its exit. A turn begins with
- * operations that are not counted: in the first turn of a cell WARM of them, or as many as take
+ * The time is the longest that any rank spent between its entry and its exit; of calls in a row
+ * the mean of a call, as what they took of a processor. A turn begins with operations that are not
+ * counted: in the first turn of a cell WARM of them, or as many as take
  * WARM_NS, as a library sets up what it needs for collectives in the first of them; later COLD. The
  * data of a turn's first one are verified. Lines of the output, one an operation that counts, in
  * ns; spread is how long after the first rank the last one entered; root and other are what the
@@ -100,6 +102,7 @@ struct cells {
     struct cells_cell cell[CELLS_MAX];
     int64_t turn_ns, cell_ns, gap;
     unsigned least, most; /* rounds */
+    int row;              /* calls of an operation */
     const char *name;
     FILE *out; /* rank 0 */
     struct cells_work work;
@@ -162,6 +165,7 @@ static inline int cells_parse(struct cells *c, int argc, char **argv)
     c->gap = 400000;
     c->least = 3;
     c->most = 7;
+    c->row = 1;
     for (int i = 1; i < argc && good; i++) {
         if (strncmp(argv[i], "-turns=", 7) == 0)
             good = turns_open(&c->turns, argv[i] + 7);
@@ -175,6 +179,8 @@ static inline int cells_parse(struct cells *c, int argc, char **argv)
             good = sscanf(argv[i] + 8, "%u:%u", &c->least, &c->most) == 2;
         else if (strncmp(argv[i], "-gap=", 5) == 0)
             c->gap = (int64_t) (atof(argv[i] + 5) * 1000);
+        else if (strncmp(argv[i], "-row=", 5) == 0)
+            good = (c->row = atoi(argv[i] + 5)) > 0;
         else if (strncmp(argv[i], "-out=", 5) == 0)
             c->name = argv[i] + 5;
         else
@@ -250,7 +256,8 @@ static inline enum cells_command cells_operate(struct cells *c, enum cells_comma
     command = (enum cells_command) atomic_load(&m->command);
     busy = cells_processor_time();
     entry = clock_now_ns();
-    c->work.once();
+    for (int i = 0; i < c->row; i++)
+        c->work.once();
     left = clock_now_ns();
     busy = cells_processor_time() - busy;
     if (c->work.rank == 0)
@@ -303,9 +310,10 @@ static inline void cells_turn(struct cells *c, const struct cells_cell *cell, un
             timed++;
             timed_ns += atomic_load(&m->slowest);
             fprintf(c->out, "%s %zu %u %lld %lld %lld %lld\n", cell->op, cell->bytes, round,
-                    (long long) atomic_load(&m->slowest),
+                    (long long) atomic_load(&m->slowest) / c->row,
                     (long long) (atomic_load(&m->last) - atomic_load(&m->first)),
-                    (long long) atomic_load(&m->root), (long long) atomic_load(&m->other));
+                    (long long) atomic_load(&m->root) / c->row,
+                    (long long) atomic_load(&m->other) / c->row);
         }
     }
     if (c->work.rank == 0)

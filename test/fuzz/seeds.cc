@@ -18,6 +18,7 @@
 extern "C" {
 #include "session/session_wire.h"
 #include "lane/rc/rc_wire.h"
+#include "wires/peer_info.h"
 #include "engine/wire/wire.h"
 }
 
@@ -203,6 +204,34 @@ static void engine()
               {64 + 8 + 2, 10, 11, 1, 0, 1, 3, t, 0, 0, 1, 0, 0, 0, 0, 10, 11, 1, 0});
 }
 
+// Text of a process manager; frames of one message, header first and last, and of one by
+// cross-memory attach.
+static void heads()
+{
+    fuzz::Bytes address, text(1, 0);
+
+    for (uint8_t i = 0; i < 200; i++)
+        address.push_back(i % 30);
+    std::vector<char> written(hwmc_peer_info_room(address.size()));
+    const size_t len = hwmc_peer_info_write(address.data(), address.size(), written.data());
+    text.insert(text.end(), written.begin(), written.begin() + (long) len);
+    write("heads_fuzz", "address", text);
+    // which, data_sz, which, offset, hdr_sz, handler, kind, len
+    const fuzz::Bytes begins = {0, 100, 0, 0, 0, 0, 8, 0, 5, 0, 48, 0},
+                      goes_on = {0, 100, 0, 0, 40, 0, 8, 0, 5, 0, 60, 0},
+                      attached = {0, 100, 0, 0, 0, 0, 8, 0, 5, 1, 48, 0};
+    for (int order = 0; order < 2; order++) {
+        fuzz::Bytes both(1, 1);
+
+        for (const fuzz::Bytes &b : {order ? goes_on : begins, order ? begins : goes_on})
+            both.insert(both.end(), b.begin(), b.end());
+        write("heads_fuzz", "frames" + std::to_string(order), both);
+    }
+    fuzz::Bytes one(1, 1);
+    one.insert(one.end(), attached.begin(), attached.end());
+    write("heads_fuzz", "attached", one);
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2) {
@@ -212,6 +241,7 @@ int main(int argc, char **argv)
     root = argv[1];
     wire();
     rc_wire();
+    heads();
     link();
     engine();
     return 0;

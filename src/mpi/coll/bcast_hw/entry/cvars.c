@@ -264,8 +264,9 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_ALL_EQ
       description : >-
-        Communicators with fewer ranks, and those on one node, are left to MPICH, unless
-        MPIR_CVAR_BCAST_INTRA_ALGORITHM is hw.
+        Communicators over several hosts with fewer ranks are left to MPICH, unless
+        MPIR_CVAR_BCAST_INTRA_ALGORITHM is hw. Those on one host use shared memory
+        (MPIR_CVAR_HWMC_SHM) whatever their size.
 
     - name        : MPIR_CVAR_HWMC_MEMORY
       category    : HWMC

@@ -23,6 +23,7 @@ struct Affine {
 };
 
 constexpr uint32_t kNumber = 3; // bytes of what is added where there is no order
+constexpr uint32_t kWide = 30;  // numbers of a wide element
 
 void compose(void *, void *out, const void *a, const void *b, size_t count)
 {
@@ -49,12 +50,19 @@ void add(void *, void *out, const void *a, const void *b, size_t count)
     }
 }
 
+void add_wide(void *, void *out, const void *a, const void *b, size_t count)
+{
+    add(nullptr, out, a, b, count * kWide);
+}
+
 } // namespace
 
 hwmc_shm_operation operation_of(const Item &item)
 {
     if (item.ordered)
         return {compose, nullptr, sizeof(Affine), false};
+    if (item.wide)
+        return {add_wide, nullptr, kNumber * kWide, true};
     return {add, nullptr, kNumber, true};
 }
 
@@ -169,9 +177,10 @@ std::string Item::text() const
             of = "exscan";
             break;
     }
-    snprintf(s, sizeof(s), "%s %s root %u length %llu chunk %u degree %u%s%s%s%s", of, name, root,
+    snprintf(s, sizeof(s), "%s %s root %u length %llu chunk %u degree %u%s%s%s%s%s", of, name, root,
              (unsigned long long) length, chunk, degree, by_bits ? " bit by bit" : "",
-             ordered ? " ordered" : "", in_place ? " in place" : "", uneven ? " uneven" : "");
+             ordered ? " ordered" : "", wide ? " wide" : "", in_place ? " in place" : "",
+             uneven ? " uneven" : "");
     return is_wrong() ? s + (" rank " + std::to_string(odd)) + " has " + std::to_string(odd_length)
                       : s;
 }
@@ -191,6 +200,7 @@ Item any_item(const Config &config, sim::Rng &rng, uint32_t chunks)
     item.degree = (uint32_t) rng.below(5);
     item.by_bits = item.kind == Kind::kBcast && rng.below(3) == 0;
     item.ordered = (item.reduces() || item.scans()) && rng.below(2);
+    item.wide = kNumber * kWide <= config.layout.chunk / 2 && rng.below(3) == 0;
     item.in_place = item.kind >= Kind::kReduction && rng.below(2);
     item.uneven = item.kind >= Kind::kGather && rng.below(2);
     if ((item.kind == Kind::kBcast || (item.has_parts() && !item.in_place)) && rng.below(10) == 0) {

@@ -76,6 +76,7 @@ struct Item {
     uint32_t degree = 2;       // of a heap; 0: some tree
     bool by_bits = false;      // bcast: the root gets the message bit by bit
     bool ordered = false;      // reductions: the operation is not commutative
+    bool wide = false;         // ... else: elements longer than most chunks
     bool in_place = false;     // reductions, where there is a result; parts: the own one
     bool uneven = false;       // parts: of different lengths, in any order
     uint32_t odd = UINT32_MAX; // bcast, parts: rank that gives another length than is expected

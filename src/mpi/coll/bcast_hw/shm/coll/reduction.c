@@ -86,6 +86,7 @@ static void choose_steps(struct hwmc_shm_reduction *r)
     bool each = r->to_all && g->params.reduction == HWMC_SHM_REDUCTION_EACH;
 
     r->chunk = chunk_of(r, direct);
+    hwmc_shm_group_lay(r->op.group, r->chunk + (direct ? g->segment->layout.chunk / 2 : 0));
     if (r->length == 0) {
         r->op.step = hwmc_shm_op_nothing;
     } else if (g->size == 1) {

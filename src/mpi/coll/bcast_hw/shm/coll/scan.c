@@ -155,5 +155,6 @@ int hwmc_shm_scan_begin(struct hwmc_shm_scan *s, struct hwmc_shm_group *g,
                       s->length == 0                      ? hwmc_shm_op_nothing
                       : s->length <= g->params.inline_max ? step_inline
                                                           : step_chunks);
+    hwmc_shm_group_lay(g, s->chunk);
     return HWMC_OK;
 }

@@ -26,12 +26,16 @@ static bool params_fit(const struct hwmc_shm_params *p, const struct hwmc_shm_la
 /* Chunks much smaller than the buffers are for processors that share a near cache. Few buffers
  * then, for what goes round in them is to stay there, and each chunk behind where the one before it
  * ends in its buffer, for at the same place in each they would compete for the same sets of the
- * cache. Else all buffers, so that who has something for others can be ahead. */
-static void lay_chunks(struct hwmc_shm_group *g)
+ * cache; where the last of them does not end in its own buffer, what lies in the next one would be
+ * lost. Else all buffers, so that who has something for others can be ahead. */
+void hwmc_shm_group_lay(struct hwmc_shm_group *g, uint32_t extent)
 {
     const struct hwmc_shm_layout *l = &g->segment->layout;
-    const bool near = g->params.chunk <= l->chunk / BUFFERS_NEAR && l->buffers > BUFFERS_NEAR;
+    const bool near = g->params.chunk <= l->chunk / BUFFERS_NEAR && l->buffers > BUFFERS_NEAR &&
+                      (BUFFERS_NEAR - 1) * g->params.chunk + extent <= l->chunk;
 
+    assert(extent <= l->chunk);
+    g->extent = extent;
     g->buffers = near ? BUFFERS_NEAR : l->buffers;
     g->stride = l->chunk + (near ? g->params.chunk : 0);
 }
@@ -68,7 +72,7 @@ int hwmc_shm_group_init(struct hwmc_shm_group *g, struct hwmc_shm_segment *segme
         hwmc_shm_group_fini(g);
         return HWMC_ERR_NOMEM;
     }
-    lay_chunks(g);
+    hwmc_shm_group_lay(g, g->params.chunk);
     for (uint32_t i = 0; i < 2 * g->size; i++)
         g->ring[i] = (uint16_t) (i % g->size);
     hwmc_shm_wakeup_register();
@@ -94,7 +98,7 @@ int hwmc_shm_group_set(struct hwmc_shm_group *g, const struct hwmc_shm_params *p
     if (!params_fit(params, &g->segment->layout))
         return HWMC_ERR_INVAL;
     g->params = *params;
-    lay_chunks(g);
+    hwmc_shm_group_lay(g, g->params.chunk);
     return HWMC_OK;
 }
 

@@ -34,6 +34,7 @@ struct hwmc_shm_group {
     struct hwmc_shm_params params;
     uint32_t buffers; /* used of each rank's, a power of 2; by params */
     size_t stride;    /* bytes from where a chunk begins in one to where it does in the next */
+    uint32_t extent;  /* of a buffer, so many bytes from where a chunk begins are used */
     const struct hwmc_shm_copy *copy; /* NULL: no single copy */
     struct hwmc_shm_peer *peers;      /* by rank, for `copy` */
 
@@ -106,6 +107,9 @@ static inline int hwmc_shm_group_await(struct hwmc_shm_group *g, uint32_t rank)
 
 /* New parameters, between the same two collectives on all ranks. ERR_INVAL: they do not fit. */
 int hwmc_shm_group_set(struct hwmc_shm_group *g, const struct hwmc_shm_params *params);
+
+/* In the collective that begins, alike on all ranks, a chunk takes `extent` bytes of a buffer. */
+void hwmc_shm_group_lay(struct hwmc_shm_group *g, uint32_t extent);
 
 /* Every rank has finished collective `serial`, and all that it did there is seen from here. */
 bool hwmc_shm_group_all_finished(struct hwmc_shm_group *g, uint64_t serial);

@@ -22,6 +22,8 @@ void hwmc_shm_op_begin(struct hwmc_shm_op *op, struct hwmc_shm_group *g,
     op->opened = false;
     op->waited = false;
     op->moved = false;
+    if (g->extent != g->params.chunk)
+        hwmc_shm_group_lay(g, g->params.chunk);
 }
 
 int hwmc_shm_op_end(struct hwmc_shm_op *op)

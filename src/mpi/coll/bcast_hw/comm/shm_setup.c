@@ -166,7 +166,10 @@ static int setup_agree(struct hwmc_shm_comm *n)
 {
     struct hwmc_shm_setup *s = &n->setup;
 
-    s->mine = s->own && enter(n, (uint32_t) s->rank, &s->told);
+    if (s->own && enter(n, (uint32_t) s->rank, &s->told))
+        s->mine = (int) s->told.layout.chunk;
+    else
+        s->mine = 0;
     s->state = HWMC_SHM_SETUP_AGREE;
     return hwmc_messages_least(&s->messages, &s->mine, &s->all);
 }
@@ -176,7 +179,8 @@ static int setup_agreed(struct hwmc_shm_comm *n)
 {
     struct hwmc_shm_setup *s = &n->setup;
 
-    if (s->all) {
+    if (s->all > 0) {
+        n->host.chunk_least = (uint32_t) s->all;
         hwmc_shm_segment_seal(&n->host.segment);
         n->state = n->mates ? HWMC_SHM_PART : HWMC_SHM_ON;
         hwmc_shm_note_segment(true, n->host.segment.bytes);

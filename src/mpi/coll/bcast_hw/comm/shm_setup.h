@@ -38,7 +38,7 @@ struct hwmc_shm_setup {
     struct hwmc_shm_affinity *places; /* where each runs; NULL: no memory */
     struct hwmc_shm_affinity *own;    /* of them, this rank's; NULL: it cannot take part */
     struct hwmc_shm_told told;
-    int mine, all; /* has the segment; all have */
+    int mine, all; /* bytes of a chunk; the least of all ranks. 0: one has no segment */
     int join;      /* what the last step of joining returned */
     uint32_t from; /* PLACES: whose place is under way */
     struct hwmc_shm_tree star;

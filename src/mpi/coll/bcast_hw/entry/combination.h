@@ -26,14 +26,14 @@ struct hwmc_combination {
 void hwmc_combination_init(struct hwmc_combination *x, const void *sendbuf, void *recvbuf,
                            MPI_Aint count, MPI_Datatype datatype, MPI_Op op);
 
-/* Whether collectives at `n` can combine so. Depends on datatype, operation and the segment's
- * layout, which are alike on all ranks. */
+/* Whether collectives at `n` can combine so. Depends on datatype, operation and the least chunk of
+ * all hosts, which are alike on all ranks. */
 static inline bool hwmc_combination_fits(const struct hwmc_combination *x,
                                          const struct hwmc_shm_host *n)
 {
     const uint32_t element = x->operation.of.element;
 
-    return element > 0 && element <= n->segment.layout.chunk / 2;
+    return element > 0 && element <= n->chunk_least / 2;
 }
 
 /* What a trial of a collective that combines so is made of. */

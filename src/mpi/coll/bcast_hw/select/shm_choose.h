@@ -44,9 +44,10 @@ struct hwmc_shm_host {
      * waits inside its host asks: what it waits for may never come. */
     int (*lost)(const void *of);
     const void *of;
-    bool broken;         /* a collective failed at this rank: each one does so from then on */
-    bool crowded;        /* ranks share processors; alike on all of them, for selection */
-    uint64_t stream_min; /* bytes: of its parameters, as the caches want it */
+    bool broken;          /* a collective failed at this rank: each one does so from then on */
+    bool crowded;         /* ranks share processors; alike on all of them, for selection */
+    uint64_t stream_min;  /* bytes: of its parameters, as the caches want it */
+    uint32_t chunk_least; /* bytes of a chunk, the least of all hosts of the communicator */
     struct hwmc_shm_segment segment;
     struct hwmc_shm_group group;
     struct hwmc_shm_levels levels;

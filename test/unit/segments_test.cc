@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  */
+#include <unistd.h>
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -39,6 +40,16 @@ TEST(Segments, ARunEndsWhereTheKernelsMessageEnds)
     EXPECT_EQ(1, run({60000, 60000}));
     EXPECT_EQ(2, run({60000, 5507}));
     EXPECT_EQ(1, run({60000, 5508}));
+}
+
+TEST(Segments, WhoDoesNotTakeThemSaysSo)
+{
+    int pair[2];
+
+    ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_DGRAM, 0, pair));
+    EXPECT_FALSE(hwmc_segments_are_taken(pair[0]));
+    close(pair[0]);
+    close(pair[1]);
 }
 
 TEST(Segments, TheLengthOfWhatCameIsInItsControlMessage)

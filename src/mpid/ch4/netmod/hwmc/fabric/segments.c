@@ -28,6 +28,13 @@ int hwmc_segments_run(const struct hwmc_out *out, int n)
     return run;
 }
 
+bool hwmc_segments_are_taken(int fd)
+{
+    const int none = 0; /* each message says its own */
+
+    return setsockopt(fd, IPPROTO_UDP, UDP_SEGMENT, &none, sizeof(none)) == 0;
+}
+
 void hwmc_segments_mark(struct msghdr *msg, union hwmc_segments_control *control, size_t len)
 {
     uint16_t size = (uint16_t) len;

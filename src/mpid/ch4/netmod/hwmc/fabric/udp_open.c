@@ -7,6 +7,7 @@
 
 #include "udp_impl.h"
 #include "../base/random.h"
+#include "segments.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -96,7 +97,6 @@ int hwmc_udp_open(const struct hwmc_rail *rail, const struct hwmc_udp_params *pa
     if (u->params.unicast == NULL)
         u->params.unicast = &u->unicast;
     u->retry_at = UINT64_MAX;
-    u->segments = true; /* until the kernel refuses */
     u->attr.group_bits = (int) params->groups.bits;
     u->attr.max_datagram = rail->mtu - headers;
     if (u->attr.max_datagram > LOOPBACK_DATAGRAM)
@@ -109,6 +109,7 @@ int hwmc_udp_open(const struct hwmc_rail *rail, const struct hwmc_udp_params *pa
     err = hwmc_udp_add_socket(u);
     if (err != HWMC_OK)
         goto fail;
+    u->segments = hwmc_segments_are_taken(u->sockets[0]); /* ... until the device refuses */
     u->attr.window = hwmc_udp_window_of(u->sockets[0], u->attr.max_datagram);
     *fabric = &u->super;
     return HWMC_OK;

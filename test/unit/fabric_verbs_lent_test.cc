@@ -116,6 +116,25 @@ TEST_F(VerbsLent, ComesBackWhenWhatWasPostedHasLeft)
     EXPECT_TRUE(a->ops->returned(a, memory.data())) << "it is not lent";
 }
 
+/* What arms the descriptors may take the very completion that is waited for: nothing comes after. */
+TEST_F(VerbsLent, ComesBackToWhoIsAboutToSleep)
+{
+    auto *v = (hwmc_verbs *) a;
+    auto end = Clock::now() + PATIENCE;
+    int fds[8];
+
+    ASSERT_GT(post_parts(0), 0);
+    hwmc_verbs_loans_ask(&v->send.loans, memory.data(), 1);
+    EXPECT_EQ(1u, v->send.loans.num);
+    while (v->send.loans.num > 0 && Clock::now() < end)
+        a->ops->fds(a, fds, 8);
+    EXPECT_EQ(0u, v->send.loans.num);
+    EXPECT_EQ(0u, a->ops->deadline(a));
+    while (!poll(a).empty())
+        ;
+    EXPECT_NE(0u, a->ops->deadline(a));
+}
+
 TEST_F(VerbsLent, ComesBackThoughNobodyAsksAgain)
 {
     auto *v = (hwmc_verbs *) a;

@@ -139,6 +139,7 @@ static int verbs_poll(struct hwmc_fabric *f, struct hwmc_in *in, int n)
     struct hwmc_verbs_came came;
     int kept = 0;
 
+    v->send.loans.ended = false;
     take_events(v);
     if (hwmc_verbs_members_pending(&v->members))
         hwmc_verbs_members_progress(&v->members, hwmc_verbs_now());
@@ -183,7 +184,8 @@ static uint64_t verbs_deadline(struct hwmc_fabric *f)
 {
     const struct hwmc_verbs *v = (const struct hwmc_verbs *) f;
 
-    if (v->recv.wc_at < v->recv.wc_num || hwmc_verbs_send_unblocked(&v->send))
+    if (v->recv.wc_at < v->recv.wc_num || hwmc_verbs_send_unblocked(&v->send) ||
+        v->send.loans.ended)
         return 0;
     return hwmc_verbs_members_deadline(&v->members);
 }

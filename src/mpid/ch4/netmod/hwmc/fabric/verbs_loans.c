@@ -61,6 +61,7 @@ void hwmc_verbs_loans_end(struct hwmc_verbs_loans *l, uint64_t done)
         else
             l->one[kept++] = l->one[i];
     }
+    l->ended |= kept < l->num;
     l->num = kept;
 }
 

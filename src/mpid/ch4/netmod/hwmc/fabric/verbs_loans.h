@@ -34,6 +34,7 @@ struct hwmc_verbs_loan {
 struct hwmc_verbs_loans {
     struct hwmc_verbs_registrations *registrations; /* NULL: none yet, or never */
     bool never;
+    bool ended; /* one has, and who asked for it may not know yet */
     uint32_t num;
     struct hwmc_verbs_loan one[HWMC_VERBS_LOANS_MAX];
 };

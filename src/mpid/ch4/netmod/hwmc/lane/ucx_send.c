@@ -162,12 +162,17 @@ void hwmc_lane_ucx_post_waiting(struct hwmc_lane_ucx *l, struct peer *p)
     for (p->waiting = NULL; b != NULL; b = next) {
         const bool borrows = b->borrows;
         const uint64_t tag = b->tag;
+        int err = HWMC_OK;
 
         next = b->next;
         if (p->state != PEER_OPEN)
             release_buffer(b);
-        else if (post_buffer(l, p, b) != HWMC_OK && borrows)
+        else
+            err = post_buffer(l, p, b);
+        if (err != HWMC_OK && borrows)
             l->params.lane.sent(l->params.lane.ctx, tag);
+        if (err == HWMC_ERR_NOMEM) /* nobody is there to be told, and lanes lose nothing */
+            hwmc_lane_ucx_fail_peer(p);
     }
 }
 

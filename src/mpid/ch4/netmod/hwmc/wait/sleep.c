@@ -126,22 +126,38 @@ static int lanes_in_use(void)
 
 static bool arm_lanes(void)
 {
-    for (int i = 0; i < lanes_in_use(); i++)
-        if (hwmc_global.lanes[i]->ops->arm(hwmc_global.lanes[i]) != HWMC_OK)
+    bool armed = true;
+
+    hwmc_lock();
+    for (int i = 0; i < lanes_in_use() && armed; i++)
+        armed = hwmc_global.lanes[i]->ops->arm(hwmc_global.lanes[i]) == HWMC_OK;
+    armed = armed && hwmc_global.lane->ops->arm(hwmc_global.lane) == HWMC_OK;
+    hwmc_unlock();
+    return armed;
+}
+
+static bool watch_fabrics(void)
+{
+    for (int i = 0; i < HWMC_RAILS_MAX; i++)
+        if (hwmc_global.fabrics[i] && !watch_fabric(hwmc_global.fabrics[i], &watched[i]))
             return false;
-    return hwmc_global.lane->ops->arm(hwmc_global.lane) == HWMC_OK;
+    return true;
 }
 
 /* Also shortens the sleep to the engine's deadline, which tells of what came before the descriptors
- * were asked for. */
+ * were asked for. The helper may still be at what it has begun, so fabrics and lanes are asked
+ * under the engine's lock. */
 static bool watch_engine(uint64_t *until)
 {
     struct hwmc_lane *lane = hwmc_global.lane;
     uint64_t deadline;
+    bool can;
 
-    for (int i = 0; i < HWMC_RAILS_MAX; i++)
-        if (hwmc_global.fabrics[i] && !watch_fabric(hwmc_global.fabrics[i], &watched[i]))
-            return false;
+    hwmc_lock();
+    can = watch_fabrics();
+    hwmc_unlock();
+    if (!can)
+        return false;
     deadline = hwmc_deadline();
     if (hwmc_global.sessions)
         deadline = MPL_MIN(deadline, hwmc_job_sessions_deadline());
@@ -157,10 +173,6 @@ static enum hwmc_armed arm(uint64_t now, uint64_t *until)
 {
     const bool engine = hwmc_engine_in_use();
 
-    if (engine) { /* the helper has done what it began */
-        hwmc_lock();
-        hwmc_unlock();
-    }
     if (!watch_mpich() || (engine && !watch_engine(until)))
         return HWMC_ARMED_NEVER;
     if (*until <= now || (engine && !arm_lanes()) ||
@@ -193,7 +205,7 @@ unsigned hwmc_sleep_look(void)
     return where(came, epoll_wait(epoll_fd, came, CAME_MAX, 0)); /* takes the edges */
 }
 
-/* One system call; on a kernel before 5.11 two. */
+/* One system call; on a kernel before 5.11, or in a container that forbids it, two. */
 static unsigned look_for(const struct timespec *t)
 {
     struct pollfd p = {.fd = epoll_fd, .events = POLLIN};
@@ -204,7 +216,7 @@ static unsigned look_for(const struct timespec *t)
     if (!is_missing) {
         const long num = syscall(SYS_epoll_pwait2, epoll_fd, came, CAME_MAX, t, NULL, 0);
 
-        is_missing = num < 0 && errno == ENOSYS;
+        is_missing = num < 0 && errno != EINTR;
         if (!is_missing)
             return where(came, (int) num);
     }

@@ -298,14 +298,14 @@ static unsigned lone_progress(struct MPIDI_HWMC_poll *p, ucp_worker_h worker)
 {
     unsigned events;
 
+    if (current.woken) /* the engine has its turn in a poll of everything */
+        current.woken |= HWMC_CAME_MPICH;
     if (!p->timed) { /* alone, when that was looked at last */
         events = progress(worker);
         MPIDI_HWMC_wait_polled();
         return events;
     }
     current.entered = hwmc_now();
-    if (current.woken) /* the engine has its turn in a poll of everything */
-        current.woken |= HWMC_CAME_MPICH;
     events = progress(worker);
     p->timed = !is_alone();
     current.waits = true;

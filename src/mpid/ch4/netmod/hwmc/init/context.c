@@ -46,16 +46,31 @@ static uint32_t fastest_port(void)
     return mbit;
 }
 
-/* Over TCP, UCX 1.13 begins rendezvous soon after a segment, of 8 KiB. Processes may have measured
- * different `end`s: segments of all of them must fit where any of them receives. */
+static bool user_sets_segments(void)
+{
+    return getenv("UCX_TCP_TX_SEG_SIZE") || getenv("UCX_TCP_RX_SEG_SIZE");
+}
+
+/* Segments of all processes must fit where any of them receives, and UCX ends a process in which
+ * they do not. Processes may have measured different `end`s. One that is alone, or on one host with
+ * its MPI_COMM_WORLD, may be connected to one of another, as MPI_Comm_spawn does. */
+static void set_received_segments(ucp_config_t *config)
+{
+    char value[32];
+
+    if (user_sets_segments())
+        return;
+    snprintf(value, sizeof(value), "%zu", HWMC_EAGER_MAX / 2);
+    hwmc_ucx_option(config, "UCX_TCP_RX_SEG_SIZE", "RX_SEG_SIZE", value);
+}
+
+/* Over TCP, UCX 1.13 begins rendezvous soon after a segment, of 8 KiB. */
 static void set_tcp_segments(ucp_config_t *config, size_t end)
 {
     char value[32];
 
-    if (getenv("UCX_TCP_TX_SEG_SIZE") || getenv("UCX_TCP_RX_SEG_SIZE"))
+    if (user_sets_segments())
         return;
-    snprintf(value, sizeof(value), "%zu", HWMC_EAGER_MAX / 2);
-    hwmc_ucx_option(config, "UCX_TCP_RX_SEG_SIZE", "RX_SEG_SIZE", value);
     snprintf(value, sizeof(value), "%zu", end / 2);
     if (end != 0)
         hwmc_ucx_option(config, "UCX_TCP_TX_SEG_SIZE", "TX_SEG_SIZE", value);
@@ -73,6 +88,9 @@ static void set_lengths(ucp_config_t *config)
 {
     size_t end;
 
+    set_received_segments(config);
+    if (MPIR_Process.size == 1)
+        return;
     if (MPIR_Process.num_nodes == 1) {
         set_rendezvous(config, HWMC_EAGER_MAX);
         return;
@@ -106,7 +124,7 @@ ucs_status_t MPIDI_HWMC_ucp_init(const ucp_params_t *params, const ucp_config_t 
     ucp_config_t *mine;
     ucs_status_t status;
 
-    if (!hwmc_settings.enable || MPIR_Process.size == 1 || !hwmc_ucx_has_options() ||
+    if (!hwmc_settings.enable || !hwmc_ucx_has_options() ||
         ucp_config_read(NULL, NULL, &mine) != UCS_OK)
         return open_context(params, config, context);
     set_lengths(mine);

@@ -17,6 +17,18 @@
 #include "../select/choose.h"
 #include "../settings/settings.h"
 
+/* Some ranks are of another MPI_COMM_WORLD: of their hosts this one knows nothing, as they of its
+ * own, so the communicator is MPICH's alone. */
+static bool has_strangers(MPIR_Comm *comm)
+{
+    uint32_t world;
+
+    for (int i = 0; i < comm->local_size; i++)
+        if (!hwmc_world_rank(comm, i, &world))
+            return true;
+    return false;
+}
+
 /* Hosts that the communicator's ranks run on; 1 where that is not known; 0: no memory. */
 static uint32_t num_hosts(MPIR_Comm *comm)
 {
@@ -41,7 +53,10 @@ static uint32_t num_hosts(MPIR_Comm *comm)
  * Without memory for that set-up has failed: other ranks may find that it has. */
 static bool worthwhile(MPIR_Comm *comm, struct hwmc_comm *c)
 {
-    if (c->worth == HWMC_WORTH_UNKNOWN) {
+    if (c->worth == HWMC_WORTH_UNKNOWN && has_strangers(comm)) {
+        c->hosts = 1;
+        c->worth = HWMC_WORTH_NO;
+    } else if (c->worth == HWMC_WORTH_UNKNOWN) {
         c->hosts = num_hosts(comm);
         if (c->hosts == 0) {
             c->leader_group[0].state = HWMC_LEADER_GROUP_BROKEN;

@@ -248,7 +248,17 @@ TEST(NetReduce, ALostMemberEndsIt)
     for (uint32_t m = 0; m + 1 < p; m++) {
         EXPECT_EQ(HWMC_ERR_PEER, ops[m].stage.err);
         EXPECT_FALSE(hwmc_group_pins(g[m]));
+        EXPECT_FALSE(g[m]->blocks.exchange.running) << "its rows may be freed";
     }
+}
+
+TEST(NetReduce, APieceIsOfWholeElements)
+{
+    const uint64_t gib = UINT64_C(1) << 30;
+
+    EXPECT_EQ(gib, hwmc_blocks_piece(8));
+    EXPECT_EQ(gib / 3 * 3, hwmc_blocks_piece(3));
+    EXPECT_EQ(gib + 8, hwmc_blocks_piece((uint32_t) gib + 8)) << "one at least";
 }
 
 enum class Wants { Before, Sum, Both, BeforeInPlace, SumInPlace };

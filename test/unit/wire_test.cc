@@ -118,7 +118,7 @@ TEST(Wire, DataHeaderIsAsSpecified)
 {
     Encoded e = encode(data_msg(), "xyz");
     static const unsigned char want[HWMC_WIRE_HEAD] = {
-        0x68, 0x6d, 6,    1,    0,    0,    0,    0,    1,    2,    3,    4,    5,
+        0x68, 0x6d, 7,    1,    0,    0,    0,    0,    1,    2,    3,    4,    5,
         6,    7,    8,    0x11, 0x12, 0x13, 0x14, 0x31, 0x32, 0x33, 0x34, 0x41, 0x42,
         0x43, 0x44, 0x45, 0x46, 0x47, 0x48, 0,    0,    0,    5,    0,    0,    0,
         3,    0,    0,    0,    1,    0,    0,    0,    2,    0,    0,    0,    9,
@@ -162,7 +162,7 @@ TEST(Wire, CastHeaderIsAsSpecified)
 {
     Encoded e = encode(cast_msg(), "xyz");
     static const unsigned char want[HWMC_WIRE_CAST_HEAD] = {
-        0x68, 0x6d, 6,    32,   0,    0,    0,    0,    1,    2,    3,    4,    5,    6,
+        0x68, 0x6d, 7,    32,   0,    0,    0,    0,    1,    2,    3,    4,    5,    6,
         7,    8,    0x21, 0x22, 0x23, 0x24, 0x31, 0x32, 0x33, 0x34, 0x45, 0x46, 0x47, 0x48,
         0,    0,    0,    3,    0,    0,    0,    9,    0,    1,    6,    4};
     expect_xyz(e, want, sizeof(want));

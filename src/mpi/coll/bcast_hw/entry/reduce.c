@@ -71,6 +71,8 @@ static bool take_over_hosts(const void *sendbuf, void *recvbuf, MPI_Aint count,
 {
     struct hwmc_spread_reduce r;
 
+    if (comm->comm_kind != MPIR_COMM_KIND__INTRACOMM) /* datatype and operation may be no ones */
+        return false;
     hwmc_spread_reduce_init(&r, sendbuf, recvbuf, count, datatype, op, root);
     return r.spread.length > 0 &&
            hwmc_spread_take(&r.spread, comm, (MPI_Aint) r.spread.length, mpi_errno);

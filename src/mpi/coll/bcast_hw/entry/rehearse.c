@@ -63,7 +63,7 @@ int hwmc_try_call(struct hwmc_spread *s, enum hwmc_way way, int *agreed)
 static int run_all(struct hwmc_spread *s, enum hwmc_way *way)
 {
     struct hwmc_trials *t = &s->c->trials;
-    int agreed = MPI_SUCCESS;
+    int agreed = meet(s, HWMC_WAY_HWMC); /* a rank without memory for this does not come */
 
     while (t->under_way && agreed == MPI_SUCCESS) {
         struct hwmc_trials_entry *e = t->under_way;
@@ -88,6 +88,7 @@ int hwmc_rehearse(struct hwmc_spread *s, enum hwmc_way *way)
     result = MPL_malloc((size_t) MPL_MAX(num * x->operation.extent, 1), MPL_MEM_COLL);
     if (!result) { /* others wait for this rank */
         s->c->trials.under_way = NULL;
+        hwmc_leader_groups_leave(s->c);
         s->c->leader_group[0].state = HWMC_LEADER_GROUP_BROKEN;
         *way = HWMC_WAY_HWMC;
         return MPI_SUCCESS;

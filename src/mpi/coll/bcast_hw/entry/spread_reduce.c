@@ -225,6 +225,7 @@ static int begin_reduce(struct hwmc_spread *s)
                                     gets_result(r) ? x->count : 0, gets_result(r));
     MPIR_ERR_CHECK(mpi_errno);
     if (!find_vectors(r) || !init_chain(r)) {
+        MPL_free(r->memory);
         hwmc_combination_end(x, MPI_SUCCESS, false);
         MPIR_ERR_SETANDJUMP(mpi_errno, MPI_ERR_OTHER, "**nomem");
     }

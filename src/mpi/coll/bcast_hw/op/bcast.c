@@ -135,7 +135,7 @@ static void step_gateway(struct hwmc_bcast *b)
 /* A group that is broken breaks the others: their members may wait for this rank. */
 static void share_loss(struct hwmc_bcast *b)
 {
-    struct hwmc_group *const groups[] = {b->all, b->net.cfg.group,
+    struct hwmc_group *const groups[] = {b->all, hwmc_bcast_by_net(b) ? b->net.cfg.group : NULL,
                                          hwmc_bcast_by_gateway(b) ? b->gateway.cfg.group : NULL};
     const struct hwmc_group *broken = NULL;
 

@@ -92,6 +92,15 @@ static bool run(struct hwmc_blocks_stage *s)
     return false;
 }
 
+/* Under the lock. A broken group sends nothing any more, so its exchange does not end by itself, and
+ * the rows are the caller's again. */
+static void end_retreat(struct hwmc_blocks_stage *s)
+{
+    if (s->cfg.group->state == HWMC_GROUP_BROKEN)
+        hwmc_exchange_drop(exchange_of(s));
+    enter(s, HWMC_BLOCKS_OVER);
+}
+
 static bool blocks_step(struct hwmc_op_stage *stage)
 {
     struct hwmc_blocks_stage *s = (struct hwmc_blocks_stage *) stage;
@@ -102,7 +111,7 @@ static bool blocks_step(struct hwmc_op_stage *stage)
         stage->now = s->cfg.group->wires->now;
         works = s->state == HWMC_BLOCKS_RUN && run(s);
         if (s->state == HWMC_BLOCKS_RETREAT && hwmc_retreat_step(&s->retreat, hwmc_now()))
-            enter(s, HWMC_BLOCKS_OVER);
+            end_retreat(s);
         hwmc_unlock();
         if (works)
             s->cfg.work(s->cfg.of);

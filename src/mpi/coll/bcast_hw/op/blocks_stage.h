@@ -46,6 +46,14 @@ struct hwmc_blocks_stage {
     struct hwmc_retreat retreat;
 };
 
+#define HWMC_BLOCKS_PIECE (UINT64_C(1) << 30) /* bytes of one exchange of a vector, about */
+
+/* Of whole elements, one at least. */
+static inline uint64_t hwmc_blocks_piece(uint32_t element)
+{
+    return element > HWMC_BLOCKS_PIECE ? element : HWMC_BLOCKS_PIECE / element * element;
+}
+
 /* Begins the group's next exchange; not under the engine's lock. Where the group is broken it is
  * over at once, with ERR_PEER. */
 void hwmc_blocks_stage_begin(struct hwmc_blocks_stage *s, const struct hwmc_blocks_cfg *cfg);

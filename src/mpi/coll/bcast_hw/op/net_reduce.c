@@ -11,7 +11,6 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#define PIECE (UINT64_C(1) << 30) /* bytes of one exchange, about */
 #define RELAY_PORT 7u
 
 static bool is_root(const struct hwmc_net_reduce *r)
@@ -211,7 +210,7 @@ static void work(void *of)
 static void begin_piece(struct hwmc_net_reduce *r)
 {
     const uint32_t element = r->cfg.operation->element;
-    const uint64_t left = r->cfg.bytes - r->at, piece = PIECE / element * element;
+    const uint64_t left = r->cfg.bytes - r->at, piece = hwmc_blocks_piece(element);
     struct hwmc_blocks_cfg cfg = {
         .engine = r->cfg.engine,
         .group = r->cfg.group,

@@ -10,8 +10,6 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#define PIECE (UINT64_C(1) << 30) /* bytes of one exchange, about */
-
 _Static_assert(HWMC_SCAN_ROUNDS <= HWMC_COMBINE_CHILDREN, "a round is a child");
 
 static uint32_t rank_of(const struct hwmc_net_scan *s)
@@ -154,7 +152,7 @@ static void work(void *of)
 static void begin_piece(struct hwmc_net_scan *s)
 {
     const uint32_t element = s->cfg.operation->element;
-    const uint64_t left = s->cfg.bytes - s->at, piece = PIECE / element * element;
+    const uint64_t left = s->cfg.bytes - s->at, piece = hwmc_blocks_piece(element);
     struct hwmc_blocks_cfg cfg = {
         .engine = s->cfg.engine,
         .group = s->cfg.group,

@@ -60,7 +60,7 @@
 #include "../path/wrr.h"
 #include "parts.h"
 
-#define HWMC_EXCHANGE_PORTS 8u /* of a pair of members, each way, in a plan */
+#define HWMC_EXCHANGE_PORTS 128u /* of a pair of members, each way, in a plan */
 #define HWMC_EXCHANGE_NO_PLAN UINT8_MAX
 #define HWMC_EXCHANGE_CREDIT 32u /* eager blocks of a peer that are on the way or kept */
 #define HWMC_EXCHANGE_KEPT 32u   /* other messages of a peer that are kept: grants, VOID */
@@ -173,6 +173,9 @@ void hwmc_exchange_take(struct hwmc_exchange *x, uint32_t i, uint32_t parts);
 /* The program's memory is of no use any more: as after an error. What lanes have they have until
  * on_sent. */
 void hwmc_exchange_give_up(struct hwmc_exchange *x);
+
+/* It is over, whatever others wait for: the rows may go. */
+void hwmc_exchange_drop(struct hwmc_exchange *x);
 
 /* BLOCK. PLACE: the payload belongs to part msg->block.index of incoming block *i. KEEP: it is to
  * be given again, `kept`, once exchange msg->bid has begun. TAKEN, STALE, DUP, BAD. */

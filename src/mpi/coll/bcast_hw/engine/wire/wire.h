@@ -14,7 +14,7 @@
 #include "../../core/base/msg.h"
 
 #define HWMC_WIRE_MAGIC 0x686du /* "hm" */
-#define HWMC_WIRE_VERSION 6u
+#define HWMC_WIRE_VERSION 7u
 #define HWMC_WIRE_HEAD 64u         /* bytes of the header */
 #define HWMC_WIRE_CAST_HEAD 40u    /* bytes of the header of a fragment by multicast */
 #define HWMC_WIRE_PARAMETERS 48u   /* bytes of struct hwmc_parameters */

@@ -212,6 +212,30 @@ TEST(EngineGone, ClosingEndsToo)
     EXPECT_EQ(HWMC_GROUP_BROKEN, g[2]->state) << "by way of the one that is closing";
 }
 
+// A member that is about to go finds its parent lost as it says that it goes.
+TEST(EngineGone, WhoGoesAndFindsALossTellsIt)
+{
+    for (bool drains : {false, true}) {
+        mem::Net net(3);
+        Groups g = net.group(first(3), with_trees());
+
+        net.settle();
+        broadcast(net, g, 0, pattern(100, 1));
+        net.lane(1, 0).dead.insert(0);
+        if (drains)
+            hwmc_engine_drain(net.engines[1], net.now);
+        else
+            hwmc_group_close(g[1], net.now);
+        net.settle();
+        EXPECT_EQ(nullptr, net.engines[1]->groups.first);
+        for (uint32_t r : {0u, 2u}) {
+            EXPECT_EQ(HWMC_GROUP_BROKEN, g[r]->state) << r;
+            EXPECT_EQ(0u, g[r]->loss.rank);
+            EXPECT_EQ(1u, g[r]->loss.finder);
+        }
+    }
+}
+
 TEST(EngineGone, WhatMakesNoSenseBreaksNothing)
 {
     mem::Net net(3);

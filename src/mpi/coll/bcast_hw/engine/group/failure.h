@@ -41,7 +41,7 @@ void hwmc_group_lose_too(struct hwmc_group *g, const struct hwmc_group *broken);
 void hwmc_group_on_told(struct hwmc_group *g, const struct hwmc_msg *msg);
 void hwmc_group_tell_again(struct hwmc_group *g, const struct hwmc_msg *msg);
 
-/* Of pump, BROKEN: neighbours get to know what they have not been told. */
+/* BROKEN, or about to go: neighbours get to know what they have not been told. */
 void hwmc_group_tell_lost(struct hwmc_group *g);
 
 #endif /* HWMC_ENGINE_GROUP_FAILURE_H_INCLUDED */

@@ -214,10 +214,12 @@ static void note_trees(struct hwmc_group *g)
                                         hwmc_blocks_use_lanes(&g->blocks)));
 }
 
-/* It goes when the engine comes to it. */
+/* It goes when the engine comes to it. A loss that ended it may have been found in the pump that
+ * ends here: then nobody was told yet. */
 static void group_end(struct hwmc_group *g)
 {
     g->over = true;
+    hwmc_group_tell_lost(g);
     hwmc_agenda_touch(&g->all->agenda, g);
 }
 

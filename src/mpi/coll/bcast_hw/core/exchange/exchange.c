@@ -141,6 +141,7 @@ void hwmc_exchange_begin(struct hwmc_exchange *x, struct hwmc_block_in *in, uint
     x->budget = budget;
     x->open_bytes = 0;
     x->running = true;
+    x->failed_before = x->failed;
     x->failed = false;
     x->first_in = x->open_in = x->grants_due = 0;
     x->turn_in = x->turn_out = x->turn = 0;
@@ -233,6 +234,19 @@ static void look_at_plan(struct hwmc_exchange *x, const struct hwmc_msg *msg)
 
     if (msg->bid == now && x->plan != HWMC_EXCHANGE_NO_PLAN &&
         msg->block.port / HWMC_EXCHANGE_PORTS != x->plan)
+        x->astray = true;
+}
+
+/* The peer waits for something of a block, of an exchange that is over here. It waits in vain if
+ * that was the last one, and had no such block. A later block of the trail shows that the peer is
+ * through with it. */
+static void look_back(struct hwmc_exchange *x, const struct hwmc_msg *msg,
+                      const struct hwmc_exchange_trail *t)
+{
+    const bool had = t->of > msg->bid ||
+                     (t->of == msg->bid && (t->ports >> msg->block.port % HWMC_EXCHANGE_PORTS & 1));
+
+    if (msg->bid + 1 == x->next && !(x->running ? x->failed_before : x->failed) && !had)
         x->astray = true;
 }
 
@@ -331,11 +345,16 @@ enum hwmc_verdict hwmc_exchange_on_block(struct hwmc_exchange *x, const struct h
     else
         l->kept -= kept;
     look_at_plan(x, msg);
-    if (msg->bid < x->next)
+    if (msg->bid < x->next) {
+        if (is_announcement(msg) && !is_void(msg))
+            look_back(x, msg, &l->in);
         return HWMC_STALE;
+    }
     *i = find_in(x, msg->peer, msg->block.port);
-    if (*i == x->num_in)
+    if (*i == x->num_in) {
+        x->astray = x->astray || !is_void(msg); /* of what is void nobody waits for more */
         return HWMC_BAD;
+    }
     x->turn_in = *i + 1;
     if (is_void(msg) || msg->block.bytes != x->in[*i].bytes) {
         if (x->in[*i].over || x->in[*i].have == hwmc_exchange_parts_of(x, x->in[*i].bytes))
@@ -347,8 +366,11 @@ enum hwmc_verdict hwmc_exchange_on_block(struct hwmc_exchange *x, const struct h
     if (bare)
         return HWMC_TAKEN;
     verdict = on_part(x, msg, *i);
-    x->cfg.counts->got_parts += verdict == HWMC_PLACE;
-    x->came += verdict == HWMC_PLACE;
+    if (verdict == HWMC_PLACE) {
+        hwmc_exchange_trace(&l->in, msg->bid, msg->block.port);
+        x->cfg.counts->got_parts++;
+        x->came++;
+    }
     return verdict;
 }
 
@@ -366,11 +388,16 @@ enum hwmc_verdict hwmc_exchange_on_grant(struct hwmc_exchange *x, const struct h
         return keep_early(l, kept);
     l->kept -= kept;
     look_at_plan(x, msg);
-    if (msg->bid < x->next)
+    if (msg->bid < x->next) {
+        if (!is_void(msg))
+            look_back(x, msg, &l->out);
         return HWMC_STALE;
+    }
     i = find_out(x, msg->peer, msg->block.port);
-    if (i == x->num_out)
+    if (i == x->num_out) {
+        x->astray = x->astray || !is_void(msg);
         return HWMC_BAD;
+    }
     x->turn_out = i + 1;
     b = &x->out[i];
     if (is_void(msg) || msg->block.bytes != b->bytes) {
@@ -386,6 +413,7 @@ enum hwmc_verdict hwmc_exchange_on_grant(struct hwmc_exchange *x, const struct h
     parts = hwmc_exchange_parts_of(x, b->bytes);
     if (msg->block.index > parts || hwmc_exchange_is_eager(x, b->bytes))
         return HWMC_BAD;
+    hwmc_exchange_trace(&l->out, msg->bid, b->port);
     if (msg->block.index > b->limit)
         b->limit = msg->block.index;
     return HWMC_TAKEN;

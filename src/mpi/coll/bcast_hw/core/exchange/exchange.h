@@ -43,7 +43,10 @@
  * Where there are several ways to do a collective, ranks may also disagree about the way: each has
  * blocks that the others have not. So that they find out, the ways have plans of their own, each
  * with ports of its own: port / HWMC_EXCHANGE_PORTS. A rank that gets a message of another plan
- * sets `astray`, and its driver gives the group up.
+ * sets `astray`, and its driver gives the group up. So does one that gets a part of a block that it
+ * does not have, a grant for one, or its announcement: the peer waits for what does not come. Such
+ * a rank may be through with the exchange. So each end remembers of the last one which blocks came
+ * and went; where that did not fail, all did.
  *
  *   IDLE --begin--> RUN --all here and taken, all sent, the lanes through with it--> IDLE
  *
@@ -113,6 +116,12 @@ struct hwmc_block_out {
     uint32_t done;  /* parts that lanes are through with */
 };
 
+/* Blocks that came from a peer, or went to it, in the last exchange that had any. */
+struct hwmc_exchange_trail {
+    uint64_t of;
+    uint8_t ports; /* a bit each, without the plan */
+};
+
 /* What is remembered of a peer from exchange to exchange. */
 struct hwmc_exchange_link {
     uint32_t peer;   /* plus 1; 0: the place is free */
@@ -123,6 +132,7 @@ struct hwmc_exchange_link {
     uint32_t told;   /* ... and how many it was told that this rank takes */
     uint32_t kept;   /* messages of it that the driver keeps, without eager blocks */
     bool credit_due; /* to it */
+    struct hwmc_exchange_trail in, out;
 };
 
 struct hwmc_exchange {
@@ -132,7 +142,8 @@ struct hwmc_exchange {
     uint64_t next;                    /* number of the next exchange, or of the one under way */
     bool running;
     bool failed;           /* the one under way, or the last */
-    bool astray;           /* a member went by another plan in one of them */
+    bool failed_before;    /* the one before that under way */
+    bool astray;           /* a member had other blocks in one of them */
     uint8_t plan;          /* of the one under way, or the last; NO_PLAN: it had no blocks */
     uint32_t theirs, ours; /* failed: the length of a block there and here; alike: not known */
     uint32_t part;         /* bytes of a part */

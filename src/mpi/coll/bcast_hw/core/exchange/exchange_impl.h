@@ -20,6 +20,13 @@ static inline uint32_t hwmc_exchange_parts_of(const struct hwmc_exchange *x, uin
     return hwmc_exchange_parts(bytes, x->part);
 }
 
+/* A block of exchange `of` came, or goes. */
+static inline void hwmc_exchange_trace(struct hwmc_exchange_trail *t, uint64_t of, uint8_t port)
+{
+    t->ports = (uint8_t) ((t->of == of ? t->ports : 0) | 1u << port % HWMC_EXCHANGE_PORTS);
+    t->of = of;
+}
+
 /* Its memory is free as far as the program has taken the block. */
 static inline uint32_t hwmc_exchange_limit(const struct hwmc_exchange *x,
                                            const struct hwmc_block_in *b)

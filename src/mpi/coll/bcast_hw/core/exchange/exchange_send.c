@@ -104,6 +104,14 @@ static uint32_t lane_of(const struct hwmc_exchange *x, const struct hwmc_msg *tx
     return hwmc_wrr_of(&x->cfg.wrr, eager ? x->cfg.rank + tx->peer : tx->block.index + at);
 }
 
+static void note_eager(struct hwmc_exchange *x, const struct hwmc_block_out *b)
+{
+    struct hwmc_exchange_link *l = hwmc_exchange_link(x, b->peer);
+
+    l->sent++;
+    hwmc_exchange_trace(&l->out, x->next, b->port);
+}
+
 static bool send_part(struct hwmc_exchange *x, struct hwmc_msg *tx)
 {
     for (uint32_t n = 0; n < x->num_out; n++) {
@@ -118,7 +126,7 @@ static bool send_part(struct hwmc_exchange *x, struct hwmc_msg *tx)
         tx->block.token = at;
         x->cfg.counts->sent_parts++;
         if (hwmc_exchange_is_eager(x, b->bytes))
-            hwmc_exchange_link(x, b->peer)->sent++;
+            note_eager(x, b);
         else
             tx->flags = HWMC_FLAG_GRANTED;
         if (hwmc_exchange_by_lanes(x, b->bytes))

@@ -300,6 +300,21 @@ TEST(TwoStageAgain, AShortBroadcastGoesOnceMoreAsAWhole)
     EXPECT_EQ("", r.sends());
 }
 
+// Also where the root was asked, and asked in turn, before its program called.
+TEST(TwoStageAgain, ARootThatWasAskedEarlyMulticastsOnceMoreToo)
+{
+    for (bool all : {false, true}) {
+        One r(5, 0);
+
+        EXPECT_EQ(HWMC_TAKEN, r.request(0, {}));
+        EXPECT_EQ("ask all of 4", r.sends());
+        r.root(20);
+        EXPECT_EQ("cast 0, cast 1, send 0 to 1, send 1 to 1", r.sends());
+        EXPECT_EQ(HWMC_TAKEN, all ? r.again(0, {}) : r.again(2, {1}));
+        EXPECT_EQ(all ? "cast 0, cast 1" : "cast 1", r.sends());
+    }
+}
+
 // While stage 1 is under way what has not been sent is not repeated.
 TEST(TwoStageAgain, NothingIsRepeatedBeforeItWasSent)
 {

@@ -27,6 +27,7 @@ void hwmc_two_stage_post_root(struct hwmc_two_stage *m, uint32_t bytes, bool mor
     hwmc_two_stage_forget_askers(m, max);
     m->repaired = false;
     m->ask_below = m->lost = 0;
+    m->unknown.ask = HWMC_ASK_ALL_NONE; /* it asked in turn: here that says what goes once more */
     frags = hwmc_frags_of(bytes, ring->frag_bytes);
     assert(frags <= ring->max_frags);
     hwmc_two_stage_learn(m, ring->rank, frags, bytes, hwmc_two_stage_holds(frags, true), ring);

@@ -99,6 +99,43 @@ TEST(EngineLeave, MulticastIsLeftAndTakenUpAgain)
         }
 }
 
+// Probes pass as soon as a rail is left, so it is taken up again while channels still have what it
+// did not bring before. That says nothing of it now.
+TEST(EngineLeave, WhatARailLostBeforeItWasLeftDoesNotCountAnew)
+{
+    for (uint32_t period : {1u, 2u, 8u}) {
+        mem::Net net(4);
+        Groups g = net.group(first(4), [period](hwmc_group_cfg &cfg) {
+            leaves()(cfg);
+            cfg.channels = 16;
+            cfg.policy.first.period = period;
+        });
+        const auto &counts = net.engines[0]->wires.counts;
+        uint32_t n = 0;
+
+        net.settle();
+        some(net, g, 20);
+        net.passes = [](uint32_t, uint32_t, const mem::Bytes &bytes) {
+            return bytes[3] == HWMC_MSG_PROBE;
+        };
+        for (; counts->rails_returned == 0 && n < 200; n++) {
+            if (!hwmc_group_casts_next(g[0]))
+                net.passes = nullptr;
+            some(net, g, 1);
+        }
+        ASSERT_EQ(1u, counts->rails_returned) << period;
+        EXPECT_EQ(1u, counts->rails_disabled);
+        some(net, g, 200);
+        EXPECT_TRUE(hwmc_group_casts_next(g[0]));
+        EXPECT_EQ(1u, counts->rails_disabled) << period;
+        for (uint32_t r = 0; r < 4; r++) {
+            EXPECT_EQ(0u, net.engines[r]->wires.counts->bad);
+            hwmc_group_close(g[r], net.now);
+        }
+        net.settle(10000 * MS);
+    }
+}
+
 // A switch that has forgotten who is in the group is told, and multicast works again.
 TEST(EngineLeave, ASwitchThatForgotIsTold)
 {

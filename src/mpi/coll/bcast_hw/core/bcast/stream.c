@@ -142,6 +142,7 @@ struct hwmc_two_stage *hwmc_stream_claim(struct hwmc_stream *s, uint64_t bid)
     if (m->bid != bid) {
         assert(slot_is_over(s, m));
         s->ring.push = hwmc_epoch_policy(&s->epoch, bid).push;
+        s->ring.anew = hwmc_epoch_anew(&s->epoch, m->bid);
         hwmc_two_stage_reset(m, bid, &s->ring);
         if (s->unexpected)
             memset(hwmc_stream_unexpected(s, bid), 0, sizeof(*s->unexpected));

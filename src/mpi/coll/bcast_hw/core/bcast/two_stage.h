@@ -100,13 +100,14 @@ enum hwmc_phase {
 
 /* What the broadcasts of a communicator share at one rank. */
 struct hwmc_ring {
-    uint32_t size;                   /* ranks, 1 or more */
-    uint32_t rank;                   /* below size */
-    bool push;                       /* stage 2, of machines that are made now: by push or pull */
-    uint32_t frag_bytes;             /* payload of a full fragment, 1 or more */
-    uint32_t max_frags;              /* of one broadcast, 1 or more */
-    struct hwmc_rtt rtt;             /* to the predecessor, and to others that were asked */
-    uint8_t rails;                   /* of the last fragment that came */
+    uint32_t size;       /* ranks, 1 or more */
+    uint32_t rank;       /* below size */
+    bool push;           /* stage 2, of machines that are made now: by push or pull */
+    uint32_t frag_bytes; /* payload of a full fragment, 1 or more */
+    uint32_t max_frags;  /* of one broadcast, 1 or more */
+    struct hwmc_rtt rtt; /* to the predecessor, and to others that were asked */
+    uint8_t rails;       /* of the last fragment that came */
+    uint8_t anew;        /* rails that have begun anew since the broadcasts that are reset now */
     struct hwmc_loss_estimate watch; /* of each rail */
     uint64_t seen[HWMC_RAIL_BITS];   /* the latest fragment that came on each rail: its place; of
                                         broadcasts that are not apart */

@@ -35,7 +35,8 @@ static uint64_t seen_on(const struct hwmc_two_stage *m, const struct hwmc_ring *
 static struct hwmc_loss_estimate_cast cast_of(const struct hwmc_two_stage *m,
                                               const struct hwmc_ring *ring)
 {
-    struct hwmc_loss_estimate_cast cast = {.rails = m->rails, .frags = m->frags, .heard = m->heard};
+    struct hwmc_loss_estimate_cast cast = {
+        .rails = m->rails, .frags = m->frags, .heard = m->heard, .excused = ring->anew};
 
     FOR_EACH (r, m->rails)
         cast.later |= seen_on(m, ring, r) > place_of(m->bid, 0) ? (uint8_t) (1u << r) : 0;

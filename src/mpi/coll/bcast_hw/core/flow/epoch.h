@@ -98,6 +98,13 @@ static inline struct hwmc_policy hwmc_epoch_policy(const struct hwmc_epoch *e, u
     return bid >= e->from ? e->now : e->before;
 }
 
+/* Rails that were enabled since that broadcast, as far as the last epoch says. What it brought on
+ * them, before they were disabled, says nothing of them any more. */
+static inline uint8_t hwmc_epoch_anew(const struct hwmc_epoch *e, uint64_t bid)
+{
+    return bid < e->from ? e->now.rails & (uint8_t) ~e->before.rails : 0;
+}
+
 /* All ranks know of the epoch: of member 0, as far as it can tell. */
 bool hwmc_epoch_known(const struct hwmc_epoch *e);
 

@@ -44,7 +44,7 @@ void hwmc_loss_estimate_over(struct hwmc_loss_estimate *w,
     uint32_t share;
     uint8_t rails = blamed_rails(cast, &share);
 
-    FOR_EACH (r, cast->rails) {
+    FOR_EACH (r, cast->rails & (uint8_t) ~cast->excused) {
         w->came[r] += cast->heard[r];
         w->due[r] += cast->heard[r] + (rails >> r & 1 ? share : 0);
         w->silent[r] += !(cast->later >> r & 1);

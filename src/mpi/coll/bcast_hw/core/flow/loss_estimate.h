@@ -57,6 +57,7 @@ struct hwmc_loss_estimate_cast {
     uint32_t frags;        /* its fragments */
     const uint16_t *heard; /* how many came on each rail */
     uint8_t later;         /* rails that brought something of this one or a later one */
+    uint8_t excused;       /* rails that have begun anew since: it says nothing of them */
 };
 
 /* All of a broadcast is here, by multicast as far as this says, and is about to be consumed. */

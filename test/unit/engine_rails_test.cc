@@ -90,6 +90,20 @@ TEST(EngineRails, BurstsAreAsLongAsARailIsFast)
     }
 }
 
+// What was measured is of lanes, whose rails need not be the first ones.
+TEST(EngineRails, RatesAreOfTheRailsThatTheLanesAreOn)
+{
+    const uint32_t mbit[HWMC_RAIL_BITS] = {1, 1000};
+    mem::Net net(2, 64 << 20, 40 + 10, 1 << 20, 3);
+
+    net.lanes_on({2, 1});
+    hwmc_engine_rates(net.engines[0], mbit);
+    EXPECT_EQ(1u, net.engines[0]->wires.cfg.lane_mbit[0]);
+    EXPECT_EQ((int) HWMC_BURST, net.engines[0]->wires.rails.one[0].most) << "not measured";
+    EXPECT_EQ((int) HWMC_BURST, net.engines[0]->wires.rails.one[1].most);
+    EXPECT_EQ(16, net.engines[0]->wires.rails.one[2].most);
+}
+
 TEST(EngineRails, ARailThatBlocksIsWaitedForOnlyWhileItIsTheBest)
 {
     mem::Net net(3, 64 << 20, 40 + 10, 1 << 20, 2);

@@ -10,6 +10,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 _Static_assert(HWMC_ENGINE_SOURCES <= 64, "`found` has a bit of each");
 
@@ -258,9 +259,13 @@ void hwmc_engine_alert(struct hwmc_engine *e, bool on)
 
 void hwmc_engine_rates(struct hwmc_engine *e, const uint32_t *mbit)
 {
+    uint32_t by_rail[HWMC_RAIL_BITS] = {0};
+
+    if (e->wires.cfg.num_rails == 0)
+        memcpy(by_rail, mbit, sizeof(by_rail));
     for (uint32_t i = 0; i < e->wires.cfg.num_rails; i++)
-        e->wires.cfg.lane_mbit[i] = mbit[i];
-    hwmc_rails_rates(&e->wires.rails, mbit);
+        e->wires.cfg.lane_mbit[i] = by_rail[e->wires.cfg.lane_rail[i]] = mbit[i];
+    hwmc_rails_rates(&e->wires.rails, by_rail);
 }
 
 /* By index; where there are no lanes for trees, the one that serves. */

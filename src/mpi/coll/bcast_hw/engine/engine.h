@@ -69,8 +69,8 @@ void hwmc_engine_ask(struct hwmc_engine *e, uint32_t peer);
  * all. */
 void hwmc_engine_silent(struct hwmc_engine *e, uint32_t rails);
 
-/* What was measured of the lanes' rails, alike on all processes: by it segments are dealt, and
- * bursts are as long as a rail is fast. */
+/* What was measured of the lanes' rails, by their index, alike on all processes: by it segments are
+ * dealt, and bursts are as long as a rail is fast. Where one lane serves: of the rails. */
 void hwmc_engine_rates(struct hwmc_engine *e, const uint32_t *mbit);
 
 /* Returns how much happened; 0: nothing. Lanes of rails are polled each time while anything goes by

@@ -148,6 +148,44 @@ TEST(EngineRails, ARailThatFailsLosesWhatItHadAndIsLeftOutForAWhile)
     EXPECT_EQ(5 + 1, cast[0]);
 }
 
+// A rail that takes nothing for a second is as one that fails, until it takes something again.
+// Nobody but the engine says when to look.
+TEST(EngineRails, ARailThatTakesNothingHoldsUpNobodyForLong)
+{
+    for (uint32_t rails : {1u, 2u}) {
+        mem::Net net(3, 64 << 20, 40 + 100, 1 << 20, rails);
+        Groups g = net.group(first(3));
+        mem::Fabric &stuck = net.fabric(0, rails - 1);
+        std::vector<int> cast(2, 0);
+        uint64_t begun;
+
+        net.settle();
+        stuck.credits = 0;
+        stuck.tells = false;
+        memset(hwmc_group_next_bytes(g[0], 1000), 1, 1000);
+        for (uint32_t r : {1u, 2u})
+            hwmc_group_post_member(g[r], 0, net.now);
+        hwmc_group_post_root(g[0], 1000, false, net.now);
+        begun = net.now;
+        net.settle(HWMC_RAILS_STUCK_NS - 1);
+        EXPECT_FALSE(hwmc_rails_idle(&net.engines[0]->wires.rails));
+        net.settle(HWMC_RAILS_STUCK_NS);
+        EXPECT_TRUE(hwmc_rails_idle(&net.engines[0]->wires.rails));
+        for (uint32_t r = 0; r < 3; r++) {
+            ASSERT_TRUE(hwmc_group_done(g[r])) << r;
+            hwmc_group_consume(g[r], net.now);
+        }
+        for (uint32_t i = 0; i < 4; i++)
+            broadcast(net, g, 0, pattern(1000, i)); // nobody waits a second again
+        EXPECT_GT(2 * HWMC_RAILS_STUCK_NS, net.now - begun);
+        stuck.credits = -1;
+        net.now += HWMC_STRIPE_DOWN_NS;
+        count_casts(net, cast);
+        broadcast(net, g, 0, pattern(1000, 5));
+        EXPECT_LE(5 + 1, cast[rails - 1]);
+    }
+}
+
 TEST(EngineRails, HostsWithDifferentRailsUseWhatTheyShare)
 {
     mem::Net net(3, 64 << 20, 40 + 100, 1 << 20, 3);

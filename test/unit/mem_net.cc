@@ -181,7 +181,9 @@ static int no_fds(hwmc_fabric *, int *, int)
 
 static uint64_t deadline(hwmc_fabric *f)
 {
-    return fabric_of(f)->blocked ? fabric_of(f)->net->now + 100000 : UINT64_MAX;
+    const Fabric *of = fabric_of(f);
+
+    return of->blocked && of->tells ? of->net->now + 100000 : UINT64_MAX;
 }
 
 static void close_fabric(hwmc_fabric *f)

@@ -50,6 +50,7 @@ struct Fabric {
     int longest = 0;                   // datagrams that post was given at a time, at most
     bool fails = false;                // to post
     bool blocked = false;              // the last call of post took less than it was given
+    bool tells = true;                 // ... and when another one is worth it
     bool keeps = false;                // what is lent to it
     std::set<const void *> lent;       // to it, and not returned
 };

@@ -51,7 +51,7 @@ void hwmc_rails_open(struct hwmc_rails *rails, struct hwmc_fabric *const *fabric
     for (uint32_t r = 0; r < HWMC_RAIL_BITS; r++) {
         struct hwmc_rails_one *one = &rails->one[r];
 
-        *one = (struct hwmc_rails_one){.fabric = fabrics[r]};
+        *one = (struct hwmc_rails_one){.fabric = fabrics[r], .stuck_at = UINT64_MAX};
         if (!one->fabric)
             continue;
         rails->mask |= (uint8_t) (1u << r);
@@ -145,6 +145,16 @@ static void note_burst(struct hwmc_rails_one *one, size_t bytes, size_t queued)
     }
 }
 
+/* It took `k` datagrams, or failed. Whether what waits is lost. */
+static bool is_lost(struct hwmc_rails_one *one, int k, uint64_t now)
+{
+    if (k != 0)
+        one->stuck_at = UINT64_MAX;
+    else if (one->stuck_at == UINT64_MAX)
+        one->stuck_at = now + HWMC_RAILS_STUCK_NS;
+    return k < 0 || one->stuck_at <= now;
+}
+
 /* What a fabric refuses for good is lost like any datagram: repair has it. */
 static void flush_one(struct hwmc_rails *rails, uint32_t r, uint64_t now)
 {
@@ -167,7 +177,7 @@ static void flush_one(struct hwmc_rails *rails, uint32_t r, uint64_t now)
         queued = f->ops->queued(f);
     if (choosing)
         hwmc_stripe_on_post(&rails->stripe.rail[r], queued, now);
-    if (k < 0) {
+    if (is_lost(one, k, now)) {
         hwmc_stripe_on_failure(&rails->stripe.rail[r], now);
         drop_backlog(b);
         return;
@@ -234,8 +244,10 @@ static bool backlog_borrows(const struct hwmc_backlog *b, const void *memory, si
 void hwmc_rails_forget(struct hwmc_rails *rails, const void *memory, size_t bytes)
 {
     FOR_EACH (r, rails->mask)
-        if (backlog_borrows(&rails->one[r].backlog, memory, bytes))
+        if (backlog_borrows(&rails->one[r].backlog, memory, bytes)) {
             drop_backlog(&rails->one[r].backlog);
+            rails->one[r].stuck_at = UINT64_MAX;
+        }
 }
 
 uint8_t hwmc_rails_best(struct hwmc_rails *rails, uint32_t mask, uint64_t now)
@@ -311,10 +323,12 @@ uint64_t hwmc_rails_deadline(const struct hwmc_rails *rails)
     uint64_t first = UINT64_MAX;
 
     FOR_EACH (r, rails->mask) {
-        struct hwmc_fabric *f = rails->one[r].fabric;
-        uint64_t at = f->ops->deadline(f);
+        const struct hwmc_rails_one *one = &rails->one[r];
+        uint64_t at = one->fabric->ops->deadline(one->fabric);
 
         first = at < first ? at : first;
+        if (one->backlog.n > 0 && one->stuck_at < first)
+            first = one->stuck_at;
     }
     return first;
 }

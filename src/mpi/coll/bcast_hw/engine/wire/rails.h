@@ -12,6 +12,9 @@
  * HWMC_RAILS_BURST_US: what a shaper or the port of a switch does not let through at once is cut on
  * the way, on processors where no adapter does that.
  *
+ * A rail that takes nothing for HWMC_RAILS_STUCK_NS is treated as one that fails: what waits is
+ * lost, and repair has it. What comes after that is lost at once, until the rail takes something.
+ *
  * A datagram's body is borrowed until its fabric has taken it: a group does not begin another
  * broadcast before that (hwmc_rails_idle), and who frees or gives back memory before that has
  * it forgotten. From memory that is lent a fabric may send later still (hwmc_rails_returned).
@@ -25,6 +28,9 @@
 #include "wire.h"
 
 #define HWMC_RAILS_BURST_US 200u /* 25 kB at 1 Gbit/s, 64 kB from 2.6 on */
+
+/* ns: while a rail drains at all it takes a datagram in a few ms, or 100 ms at 1 Mbit/s. */
+#define HWMC_RAILS_STUCK_NS UINT64_C(1000000000)
 
 /* Datagrams for one fabric, all of one group. */
 struct hwmc_backlog {
@@ -42,8 +48,10 @@ struct hwmc_rails_one {
     struct hwmc_backlog backlog;
     int burst; /* datagrams that it is given at a time, `most` at most */
     int most;
-    int at_once;  /* bursts in a row that were gone when it had taken them */
-    bool blocked; /* the fabric took less than it was given; to be tried by the next flush */
+    int at_once;       /* bursts in a row that were gone when it had taken them */
+    bool blocked;      /* the fabric took less than it was given; to be tried by the next flush */
+    uint64_t stuck_at; /* ns: what waits is lost if nothing is taken until then; UINT64_MAX: the
+                        * last call took something */
 };
 
 struct hwmc_rails {
@@ -105,7 +113,7 @@ uint8_t hwmc_rails_best(struct hwmc_rails *rails, uint32_t mask, uint64_t now);
 uint32_t hwmc_rails_cast(struct hwmc_rails *rails, uint64_t group, const struct hwmc_wire_id *id,
                          uint32_t src, const struct hwmc_msg *msg, const void *body, uint32_t len);
 
-/* ns at which a fabric has something to do though nothing comes; NEVER. */
+/* ns at which a fabric has something to do though nothing comes, or what waits is lost; NEVER. */
 uint64_t hwmc_rails_deadline(const struct hwmc_rails *rails);
 
 void hwmc_rails_close(struct hwmc_rails *rails);

@@ -334,31 +334,50 @@ TEST(Agree, NothingIsDecidedWhileARankHasNotStarted)
     }
 }
 
-TEST(Agree, ProbesGoAtDoublingGapsUntilTheDeadline)
+// Others may begin to wait for probes later than the leader: it has no deadline of its own.
+TEST(Agree, ProbesGoAtDoublingGapsUntilTheLeaderDecides)
 {
     Leader l;
 
     EXPECT_EQ(HWMC_NEGOTIATION_PROBE, l.a.phase);
     EXPECT_EQ(1 * MS, hwmc_negotiation_next_timer(&l.a));
-    for (uint64_t at : {1 * MS, 3 * MS, 7 * MS}) {
+    for (uint64_t at : {1 * MS, 3 * MS, 7 * MS, 15 * MS, 31 * MS}) {
         EXPECT_EQ(at, hwmc_negotiation_next_timer(&l.a));
+        hwmc_negotiation_on_timer(&l.a, at - 1);
         EXPECT_EQ(0, l.sends(at - 1));
+        hwmc_negotiation_on_timer(&l.a, at);
         EXPECT_EQ(5, l.sends(at)); // for 1400 bytes, 1350, 1300, 1180, 476
     }
-    EXPECT_EQ(10 * MS, hwmc_negotiation_next_timer(&l.a));
-    hwmc_negotiation_on_timer(&l.a, 10 * MS);
+    EXPECT_EQ(HWMC_TAKEN, l.report(1, HWMC_NEGOTIATION_PROBE, 40 * MS));
+    EXPECT_EQ(63 * MS, hwmc_negotiation_next_timer(&l.a));
+    EXPECT_EQ(HWMC_TAKEN, l.report(2, HWMC_NEGOTIATION_PROBE, 41 * MS));
+    EXPECT_EQ(HWMC_NEGOTIATION_YES, l.a.phase);
     EXPECT_EQ(HWMC_NEVER, hwmc_negotiation_next_timer(&l.a));
 }
 
-TEST(Agree, ReportAfterTheLeadersDeadlineDoesNotProbeAnew)
+// A rank hears of the decision to probe when the leader's probes of its first 20 ms are long gone.
+TEST(Agree, WhoBeginsToWaitForProbesLateGetsOne)
+{
+    Group g(7, 2);
+
+    g.lane = 30 * MS;
+    g.lose = [&g](uint32_t to, int) {
+        return to == 5 && g.ranks[5].phase != HWMC_NEGOTIATION_PROBE;
+    };
+    g.run();
+    g.expect(HWMC_REASON_NONE, 0);
+}
+
+TEST(Agree, AReportDoesNotBeginTheProbesAnew)
 {
     Leader l;
 
-    hwmc_negotiation_on_timer(&l.a, 10 * MS);
-    EXPECT_EQ(HWMC_TAKEN, l.report(1, HWMC_NEGOTIATION_PROBE, 11 * MS));
-    EXPECT_EQ(HWMC_NEVER, hwmc_negotiation_next_timer(&l.a));
-    EXPECT_EQ(0, l.sends(11 * MS));
-    EXPECT_EQ(HWMC_TAKEN, l.report(2, HWMC_NEGOTIATION_PROBE, 12 * MS));
+    for (uint64_t at : {1 * MS, 3 * MS, 7 * MS, 15 * MS})
+        l.sends(at);
+    EXPECT_EQ(HWMC_TAKEN, l.report(1, HWMC_NEGOTIATION_PROBE, 16 * MS));
+    EXPECT_EQ(31 * MS, hwmc_negotiation_next_timer(&l.a));
+    EXPECT_EQ(0, l.sends(16 * MS));
+    EXPECT_EQ(HWMC_TAKEN, l.report(2, HWMC_NEGOTIATION_PROBE, 17 * MS));
     EXPECT_EQ(HWMC_NEGOTIATION_YES, l.a.phase);
 }
 

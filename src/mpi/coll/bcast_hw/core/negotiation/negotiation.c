@@ -158,8 +158,9 @@ static bool all_probed(const struct hwmc_negotiation *a)
 
 static void enter_probe(struct hwmc_negotiation *a, uint64_t now)
 {
-    a->deadline = now + a->probe_ns;
-    if (a->rank == 0 && a->agreed.rails) {
+    if (a->rank > 0) {
+        a->deadline = now + a->probe_ns;
+    } else if (a->agreed.rails) {
         a->probe_at = now;
         a->probe_gap = HWMC_PROBE_FIRST_NS;
     }
@@ -399,7 +400,7 @@ enum hwmc_verdict hwmc_negotiation_on_recv(struct hwmc_negotiation *a, const str
 void hwmc_negotiation_on_timer(struct hwmc_negotiation *a, uint64_t now)
 {
     if (a->deadline <= now && a->phase == HWMC_NEGOTIATION_PROBE) {
-        stop_probing(a);
+        a->deadline = HWMC_NEVER;
         if (a->part == HWMC_NEGOTIATION_OPEN) {
             a->missed = (uint8_t) (a->agreed.rails & ~probed_rails(a, 1));
             answer_probes(a);

@@ -100,7 +100,7 @@ struct hwmc_negotiation {
     uint16_t heard;       /* children that have reported this stage */
     uint16_t invite;      /* children to be invited */
     uint16_t decide;      /* children to be sent `agreed` */
-    uint64_t deadline;    /* PROBE: ns; NEVER otherwise */
+    uint64_t deadline;    /* PROBE, not leader: ns; NEVER otherwise */
     uint64_t probe_at;    /* leader: when the next probe goes; NEVER otherwise */
     uint64_t probe_gap;   /* leader: ns to the one after */
 };

@@ -61,7 +61,8 @@ class Network:
 
     def __init__(self, name, hosts, rails, rate, ip="ipv4"):
         self.lab = lab.Lab(name)
-        self.shape = {"hosts": hosts, "rails": rails, "rates": [rate], "loss": 0, "adm": True, "ip": [ip]}
+        self.shape = {"hosts": hosts, "rails": rails, "rates": [rate], "loss": 0, "adm": True, "ip": [ip],
+                      "owner": os.getpid()}
 
     def __enter__(self):
         try:

@@ -117,7 +117,7 @@ class Context:
     def lab(self, hosts, *options):
         """A lab with these options of `lab up`, for as long as the block takes; yields its name."""
         name = "papers%d" % os.getpid()
-        words = [LAB / "lab", "up", "--name", name, "--hosts", hosts, *options]
+        words = [LAB / "lab", "up", "--name", name, "--owner", os.getpid(), "--hosts", hosts, *options]
         command(words)
         try:
             yield name

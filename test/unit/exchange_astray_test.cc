@@ -62,6 +62,45 @@ TEST(ExchangeAstray, ABlockThatTheOtherEndDoesNotHaveIsNoticed)
             EXPECT_TRUE(is_noticed(sends, how == 0, how == 2, 1)) << sends << how;
 }
 
+// An announcement that comes late, of a block that has come: whatever its port.
+TEST(ExchangeAstray, ABlockThatHasComeIsKnown)
+{
+    for (uint8_t port : {0, 7, 8, 62, 63, 64, 100, 127, 128, 227, 255}) {
+        Net net(2, 8, 1);
+        Bytes from(100), to(100);
+        hwmc_block_in in = {};
+        hwmc_block_out out = {};
+        hwmc_msg late = {};
+        uint32_t i;
+
+        in.peer = 0;
+        out.peer = 1;
+        in.port = out.port = port;
+        in.bytes = out.bytes = 100;
+        in.window = out.ready = 10;
+        net.members[0].out = {out};
+        net.members[1].in = {in};
+        net.members[0].out_place = {{from.data(), 10, 10}};
+        net.members[1].in_place = {{to.data(), 10, 10}};
+        net.begin(0, 10, 1);
+        net.begin(1, 10, 1);
+        net.pump(1);
+        while (net.deliver())
+            ;
+        hwmc_exchange_take(&net.members[1].x, 0, 10);
+        ASSERT_TRUE(hwmc_exchange_over(&net.members[1].x));
+        late.type = HWMC_MSG_BLOCK;
+        late.flags = HWMC_FLAG_AT_ONCE;
+        late.block.port = port;
+        late.block.bytes = 100;
+        EXPECT_EQ(HWMC_STALE, hwmc_exchange_on_block(&net.members[1].x, &late, false, &i));
+        EXPECT_FALSE(net.members[1].x.astray) << int(port);
+        late.block.port ^= 1;
+        hwmc_exchange_on_block(&net.members[1].x, &late, false, &i);
+        EXPECT_EQ((port % HWMC_EXCHANGE_PORTS) / 2 < 32, net.members[1].x.astray) << int(port);
+    }
+}
+
 // Of one that is called off nobody waits for anything.
 TEST(ExchangeAstray, ABlockThatIsCalledOffNeedNotBeKnown)
 {

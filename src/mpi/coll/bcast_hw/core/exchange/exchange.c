@@ -244,7 +244,7 @@ static void look_back(struct hwmc_exchange *x, const struct hwmc_msg *msg,
                       const struct hwmc_exchange_trail *t)
 {
     const bool had = t->of > msg->bid ||
-                     (t->of == msg->bid && (t->ports >> msg->block.port % HWMC_EXCHANGE_PORTS & 1));
+                     (t->of == msg->bid && (t->ports & hwmc_exchange_trail_bit(msg->block.port)));
 
     if (msg->bid + 1 == x->next && !(x->running ? x->failed_before : x->failed) && !had)
         x->astray = true;

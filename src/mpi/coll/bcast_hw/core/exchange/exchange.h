@@ -119,7 +119,7 @@ struct hwmc_block_out {
 /* Blocks that came from a peer, or went to it, in the last exchange that had any. */
 struct hwmc_exchange_trail {
     uint64_t of;
-    uint8_t ports; /* a bit each, without the plan */
+    uint64_t ports; /* a bit each, without the plan; the last one for all from there on */
 };
 
 /* What is remembered of a peer from exchange to exchange. */

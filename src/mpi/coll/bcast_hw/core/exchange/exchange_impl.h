@@ -20,10 +20,18 @@ static inline uint32_t hwmc_exchange_parts_of(const struct hwmc_exchange *x, uin
     return hwmc_exchange_parts(bytes, x->part);
 }
 
+/* That of a port in a trail. */
+static inline uint64_t hwmc_exchange_trail_bit(uint8_t port)
+{
+    const uint32_t p = port % HWMC_EXCHANGE_PORTS;
+
+    return UINT64_C(1) << (p < 63 ? p : 63);
+}
+
 /* A block of exchange `of` came, or goes. */
 static inline void hwmc_exchange_trace(struct hwmc_exchange_trail *t, uint64_t of, uint8_t port)
 {
-    t->ports = (uint8_t) ((t->of == of ? t->ports : 0) | 1u << port % HWMC_EXCHANGE_PORTS);
+    t->ports = (t->of == of ? t->ports : 0) | hwmc_exchange_trail_bit(port);
     t->of = of;
 }
 

@@ -126,6 +126,7 @@ TEST_P(NodeSegment, OfAnotherLayoutIsNotTaken)
     other.chunk = 2 * 4096;
     ASSERT_EQ(s.bytes, hwmc_shm_segment_bytes(&other));
     EXPECT_EQ(HWMC_ERR_PEER, hwmc_shm_segment_attach(&t, &other, s.name));
+    EXPECT_EQ(nullptr, t.base);
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, NodeSegment,
@@ -140,6 +141,7 @@ TEST(NodeSegments, AnotherFileByThatNumberIsNotTaken)
     name = s.name;
     name.back() = name.back() == '0' ? '1' : '0'; // the key
     EXPECT_EQ(HWMC_ERR_PEER, hwmc_shm_segment_attach(&t, &layout, name.c_str()));
+    EXPECT_EQ(nullptr, t.base); // or who closes it would unmap what has been mapped there since
     name = "memfd:" + std::to_string(getpid()) + ":0:0123456789abcdef";
     EXPECT_EQ(HWMC_ERR_PEER, hwmc_shm_segment_attach(&t, &layout, name.c_str()));
     EXPECT_EQ(HWMC_ERR_INVAL, hwmc_shm_segment_attach(&t, &layout, ""));

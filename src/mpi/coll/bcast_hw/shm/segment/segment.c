@@ -174,6 +174,7 @@ static int map_checked(struct hwmc_shm_segment *s, int fd, uint64_t key)
     if (header->key == key && memcmp(&header->layout, &s->layout, sizeof(s->layout)) == 0)
         return HWMC_OK;
     munmap(s->base, s->bytes);
+    s->base = NULL;
     return HWMC_ERR_PEER;
 }
 

@@ -73,7 +73,8 @@ int hwmc_shm_segment_create(struct hwmc_shm_segment *s, const struct hwmc_shm_la
                             enum hwmc_shm_segment_kind kind);
 
 /* Opens the segment that another process on this node created by this name and layout. ERR_INVAL:
- * the name or layout; ERR_PEER: it cannot be opened here, or is not that segment; ERR_NOMEM. */
+ * the name or layout; ERR_PEER: it cannot be opened here, or is not that segment; ERR_NOMEM. After
+ * an error nothing stays mapped, and `base` is not what it was mapped at. */
 int hwmc_shm_segment_attach(struct hwmc_shm_segment *s, const struct hwmc_shm_layout *layout,
                             const char *name);
 

@@ -41,7 +41,9 @@ ROWS = (
      "two_stage"),
 )
 WRONG = ("foo=1", "ranks=1", "ranks=x", "rails=9", "sites=0", "mbit=0", "latency_us", "latency_us=1x",
-         "loss_ppm=1000001", "ranks=8;rails=2", "latency_us=-1")
+         "loss_ppm=1000001", "ranks=8;rails=2", "latency_us=-1",
+         "ranks=1,hosts=4", "hosts=0,ranks=8", "rails=9,ranks=8", "sites=0,mbit=1000", "mbit=0,ranks=8",
+         "loss_ppm=1000001,ranks=8")
 # For these the table and the file must agree.
 WHATS = (BASE, BASE + ",multicast=0", BASE + ",loss_ppm=300000", "ranks=64,rails=2,multicast=0",
          "ranks=4,latency_us=1000,mbit=100,loss_ppm=200000", "ranks=6,rails=1,multicast=0",
@@ -115,6 +117,9 @@ def wrong_words():
         out, err = info(option, status=2, **{NETWORK: "latency=5"})
         if out or err != "hwmc_info: %s is not understood: latency=5\n" % NETWORK:
             raise Wrong("%s with a wrong %s: %s%s" % (option, NETWORK, out[:60], err[:60]))
+        out, err = info(option, status=2, **{NETWORK: "mbit=0,loss_ppm=100"})
+        if out or err != "hwmc_info: %s is not understood: mbit=0,loss_ppm=100\n" % NETWORK:
+            raise Wrong("%s without a rate in %s: %s%s" % (option, NETWORK, out[:60], err[:60]))
     if not info("--model", "ranks=8", "rails=2", status=2)[1].startswith("usage:"):
         raise Wrong("two words after --model: no usage")
 

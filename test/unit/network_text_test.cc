@@ -35,7 +35,10 @@ TEST(NetworkText, RefusesWhatItDoesNotKnow)
     for (const char *text :
          {"latency", "latency_us", "latency_us=", "latency_us=x", "latency_us=1x", "latency_us=-1",
           "latency_us=nan", "mbit=0", "mbit=1e8", "loss_ppm=2e6", "speed=1", ",",
-          "mbit=1;loss_ppm=1", "latency_us=1e10"}) {
+          "mbit=1;loss_ppm=1", "latency_us=1e10",
+          // Nor where more follows.
+          "mbit=0,loss_ppm=100", "mbit=1e8,latency_us=5", "loss_ppm=2e6,mbit=1",
+          "latency_us=-1,mbit=1", "latency_us=1,mbit=0,mbit=1"}) {
         hwmc_network net = {50000, 50000, 1000, 2000, 0, 0, 0, 0, 0, 0};
 
         EXPECT_FALSE(hwmc_network_parse(text, &net)) << text;

@@ -10,7 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool hwmc_network_take(const char **text, const char *name, double *value)
+#define MOST 1e9
+
+bool hwmc_network_take(const char **text, const char *name, double least, double most,
+                       double *value)
 {
     size_t len = strlen(name);
     char *end;
@@ -19,7 +22,7 @@ bool hwmc_network_take(const char **text, const char *name, double *value)
         return false;
     errno = 0;
     *value = strtod(*text + len + 1, &end);
-    if (end == *text + len + 1 || errno != 0 || !(*value >= 0 && *value <= 1e9) ||
+    if (end == *text + len + 1 || errno != 0 || !(*value >= least && *value <= most) ||
         (*end != ',' && *end != '\0'))
         return false;
     *text = *end == ',' ? end + 1 : end;
@@ -38,26 +41,26 @@ bool hwmc_network_parse(const char *text, struct hwmc_network *net)
     double value;
 
     while (*text != '\0') {
-        if (hwmc_network_take(&text, "latency_us", &value)) {
+        if (hwmc_network_take(&text, "latency_us", 0, MOST, &value)) {
             net->latency_ns = (uint64_t) (value * 1000);
             if (net->site_latency_ns < net->latency_ns)
                 net->site_latency_ns = net->latency_ns;
-        } else if (hwmc_network_take(&text, "site_latency_us", &value)) {
+        } else if (hwmc_network_take(&text, "site_latency_us", 0, MOST, &value)) {
             net->site_latency_ns = (uint64_t) (value * 1000);
-        } else if (hwmc_network_take(&text, "mbit", &value) && value >= 1 && value <= 1e7) {
+        } else if (hwmc_network_take(&text, "mbit", 1, 1e7, &value)) {
             net->mbit = (uint32_t) value;
             net->mbit_all = net->mbit * rails;
-        } else if (hwmc_network_take(&text, "loss_ppm", &value) && value <= 1e6) {
+        } else if (hwmc_network_take(&text, "loss_ppm", 0, 1e6, &value)) {
             net->loss_ppm = (uint32_t) value;
-        } else if (hwmc_network_take(&text, "datagram_ns", &value)) {
+        } else if (hwmc_network_take(&text, "datagram_ns", 0, MOST, &value)) {
             net->datagram_ns = (uint32_t) value;
-        } else if (hwmc_network_take(&text, "message_ns", &value)) {
+        } else if (hwmc_network_take(&text, "message_ns", 0, MOST, &value)) {
             net->message_ns = (uint32_t) value;
-        } else if (hwmc_network_take(&text, "loaded_us", &value)) {
+        } else if (hwmc_network_take(&text, "loaded_us", 0, MOST, &value)) {
             net->loaded_ns = (uint64_t) (value * 1000);
-        } else if (hwmc_network_take(&text, "loaded_mbit", &value)) {
+        } else if (hwmc_network_take(&text, "loaded_mbit", 0, MOST, &value)) {
             net->loaded_mbit = (uint32_t) value;
-        } else if (hwmc_network_take(&text, "burst", &value)) {
+        } else if (hwmc_network_take(&text, "burst", 0, MOST, &value)) {
             net->burst_bytes = (uint64_t) value;
         } else {
             return false;

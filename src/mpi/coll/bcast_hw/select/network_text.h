@@ -9,10 +9,10 @@
 
 #include "../core/model/model.h"
 
-/* "name=number" at *text, ended by a comma or the end: moves *text behind it. The number is from 0
- * to 10^9.
- */
-bool hwmc_network_take(const char **text, const char *name, double *value);
+/* "name=number" at *text, ended by a comma or the end, the number from `least` to `most`: moves
+ * *text behind it. False: *text is something else, and stays. */
+bool hwmc_network_take(const char **text, const char *name, double least, double most,
+                       double *value);
 
 /* Changes `net` as `text` says: any of latency_us=L, mbit=B (of a rail; there stay as many rails),
  * site_latency_us=L, loss_ppm=P, datagram_ns=T, message_ns=T, loaded_us=L, loaded_mbit=B,

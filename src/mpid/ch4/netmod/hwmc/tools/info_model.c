@@ -19,6 +19,7 @@ extern const char MPII_coll_generic_json[];
 #define HWMC_HEADER 40 /* PROTOCOL.md, section 2 */
 #define SEGMENT_BYTES 8192
 #define MAX_BYTES (UINT64_C(64) << 20)
+#define MOST 1e9 /* ranks, hosts, sites */
 
 struct model {
     struct hwmc_network net;
@@ -55,15 +56,15 @@ static bool take_shape(struct model *m, const char **text)
 {
     double value;
 
-    if (hwmc_network_take(text, "ranks", &value) && value >= 2)
+    if (hwmc_network_take(text, "ranks", 2, MOST, &value))
         m->shape.ranks = (uint32_t) value;
-    else if (hwmc_network_take(text, "hosts", &value) && value >= 1)
+    else if (hwmc_network_take(text, "hosts", 1, MOST, &value))
         m->shape.hosts = (uint32_t) value;
-    else if (hwmc_network_take(text, "rails", &value) && value >= 1 && value <= 8)
+    else if (hwmc_network_take(text, "rails", 1, HWMC_RAILS_MAX, &value))
         m->rails = (uint32_t) value;
-    else if (hwmc_network_take(text, "sites", &value) && value >= 1)
+    else if (hwmc_network_take(text, "sites", 1, MOST, &value))
         m->shape.sites = (uint32_t) value;
-    else if (hwmc_network_take(text, "multicast", &value))
+    else if (hwmc_network_take(text, "multicast", 0, MOST, &value))
         m->shape.frag_bytes = value > 0 ? m->shape.frag_bytes : 0;
     else
         return false;
@@ -116,7 +117,7 @@ static bool find(struct model *m, const char *what)
     while (good && *text != '\0') {
         const char *item = text;
 
-        good = take_shape(m, &text) || (text == item && take_figure(m, &text));
+        good = take_shape(m, &text) || take_figure(m, &text);
         if (!good)
             fprintf(stderr, "hwmc_info: not understood: %s\n", item);
     }

@@ -2,6 +2,14 @@
 // Copyright (C) the hwmc contributors
 #include <gtest/gtest.h>
 
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+
 extern "C" {
 #include "select/network_text.h"
 }
@@ -43,4 +51,50 @@ TEST(NetworkText, RefusesWhatItDoesNotKnow)
 
         EXPECT_FALSE(hwmc_network_parse(text, &net)) << text;
     }
+}
+
+// As the C library's strtod reads them in the locale "C".
+TEST(NetworkText, ReadsNumbersAsTheyAreWritten)
+{
+    for (const char *number : {"0", "7", "007", "12.5", ".5", "5.", "0.123", "1e3", "1.5E+2",
+                               "12500e-3", "0.1", "999999999.9", "0.000001", "3e-400", "4.35"}) {
+        const std::string written = std::string("x=") + number;
+        const char *text = written.c_str();
+        double value = -1;
+
+        EXPECT_TRUE(hwmc_network_take(&text, "x", 0, 1e9, &value)) << number;
+        EXPECT_EQ(strtod(number, nullptr), value) << number;
+        EXPECT_STREQ("", text);
+    }
+    for (const char *number : {"", ".", "e3", ".e3", "1e", "1e+", "1e-", "1.5.5", "+1", " 1",
+                               "0x10", "inf", "nan", "1e999999999999", "1e10", "1.5e"}) {
+        const std::string written = std::string("x=") + number;
+        const char *text = written.c_str();
+        double value;
+
+        EXPECT_FALSE(hwmc_network_take(&text, "x", 0, 1e9, &value)) << number;
+        EXPECT_EQ(written, text);
+    }
+}
+
+// A program may have set one before MPI_Init.
+TEST(NetworkText, HasAPointWhereTheLocaleHasAComma)
+{
+    const std::string dir = testing::TempDir() + "hwmc-locale-" + std::to_string(getpid());
+    const std::string make = "localedef -c -i de_DE -f UTF-8 " + dir + "/de_DE.UTF-8 2>/dev/null";
+    hwmc_network net = {50000, 50000, 1000, 2000, 0, 0, 0, 0, 0, 0};
+
+    std::filesystem::create_directory(dir);
+    if (setlocale(LC_NUMERIC, "de_DE.UTF-8") == nullptr && system(make.c_str()) == 0) {
+        setenv("LOCPATH", dir.c_str(), 1);
+        setlocale(LC_NUMERIC, "de_DE.UTF-8");
+        unsetenv("LOCPATH");
+    }
+    std::filesystem::remove_all(dir);
+    if (strcmp(localeconv()->decimal_point, ",") != 0)
+        GTEST_SKIP() << "no locale has a decimal comma, and localedef makes none";
+    EXPECT_TRUE(hwmc_network_parse("latency_us=12.5,mbit=100", &net));
+    EXPECT_EQ(12500u, net.latency_ns);
+    EXPECT_FALSE(hwmc_network_parse("latency_us=12,5", &net));
+    setlocale(LC_NUMERIC, "C");
 }

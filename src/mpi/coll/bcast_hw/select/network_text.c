@@ -6,24 +6,64 @@
  */
 #include "network_text.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define MOST 1e9
+#define EXPONENT_MOST 999
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* The digits at `text`, behind those that *value has; returns what follows. */
+static const char *take_digits(const char *text, double *value)
+{
+    for (; is_digit(*text); text++)
+        *value = *value * 10 + (*text - '0');
+    return text;
+}
+
+/* The number at `text`, as 12, 12.5 or 1.25e1, with a point in every locale of the program; returns
+ * what follows, NULL: there is none. */
+static const char *take_number(const char *text, double *value)
+{
+    const char *start = text, *point;
+    double exponent = 0, scale = 1;
+    bool negative = false;
+    int power;
+
+    *value = 0;
+    point = text = take_digits(text, value);
+    if (*text == '.')
+        text = take_digits(++point, value);
+    if (text == start || (text == point && !is_digit(*start)))
+        return NULL;
+    power = (int) (point - text); /* of ten, that the digits count */
+    if (*text == 'e' || *text == 'E') {
+        negative = *++text == '-';
+        text += negative || *text == '+';
+        if (!is_digit(*text))
+            return NULL;
+        text = take_digits(text, &exponent);
+        exponent = exponent < EXPONENT_MOST ? exponent : EXPONENT_MOST;
+    }
+    power += negative ? -(int) exponent : (int) exponent;
+    for (int i = power < 0 ? -power : power; i > 0; i--)
+        scale *= 10;
+    *value = power < 0 ? *value / scale : *value * scale;
+    return text;
+}
 
 bool hwmc_network_take(const char **text, const char *name, double least, double most,
                        double *value)
 {
-    size_t len = strlen(name);
-    char *end;
+    const char *number = *text + strlen(name) + 1, *end;
 
-    if (strncmp(*text, name, len) != 0 || (*text)[len] != '=')
+    if (strncmp(*text, name, strlen(name)) != 0 || (*text)[strlen(name)] != '=')
         return false;
-    errno = 0;
-    *value = strtod(*text + len + 1, &end);
-    if (end == *text + len + 1 || errno != 0 || !(*value >= least && *value <= most) ||
-        (*end != ',' && *end != '\0'))
+    end = take_number(number, value);
+    if (!end || !(*value >= least && *value <= most) || (*end != ',' && *end != '\0'))
         return false;
     *text = *end == ',' ? end + 1 : end;
     return true;

@@ -9,8 +9,9 @@
 
 #include "../core/model/model.h"
 
-/* "name=number" at *text, ended by a comma or the end, the number from `least` to `most`: moves
- * *text behind it. False: *text is something else, and stays. */
+/* "name=number" at *text, ended by a comma or the end, the number from `least` to `most`, as
+ * 12, 12.5 or 1e3 in every locale: moves *text behind it. False: *text is something else, and
+ * stays. */
 bool hwmc_network_take(const char **text, const char *name, double least, double most,
                        double *value);
 

@@ -172,19 +172,33 @@ UNSOUND = (("bcast", '"algorithm=hw": {}', "no collective that has a selection o
            ("reduce", '"hosts=any": {"algorithm=hw": {}}, "hosts<=4": {"algorithm=hw": {}}', "always true"),
            ("reduce", '"hosts<=x": {"algorithm=hw": {}}', "no condition"),
            ("scan", '"algorithm=hw": {"degree=4": {}}', "no parameters"))
+SMALL = '{"collective=bcast": {"comm_size=any": {"algorithm=tree": {}}}}'
+# What may follow a selection, and what not.
+BEHIND = ((" \t\r\n\n", ""), ("\n/* tuned by hand */\n", ""), (SMALL, "more follows"), ("}", "more follows"),
+          (",\n", "more follows"), ("x", "more follows"), ("/* no end", "more follows"), ("/", "no JSON"),
+          ("\0", "multibyte"))
+
+
+def tell_file(text, why):
+    """hwmc_tune -check says that of a file; "": it takes it."""
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        file.write(text)
+        file.flush()
+        done = subprocess.run([str(INFO.with_name("hwmc_tune")), "-check", file.name], capture_output=True, text=True,
+                              timeout=60, check=False)
+    if (done.returncode == 0) != (why == "") or why not in done.stderr:
+        raise Wrong("%r: %s" % (text, done.stderr.strip() or "nothing said"))
 
 
 def files_for_hosts():
     """What hwmc_tune -check says of parts for hosts."""
-    cases = [(coll, text, "") for coll, text in SOUND] + list(UNSOUND)
-    for coll, text, why in cases:
-        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
-            file.write(FOR_HOSTS % (coll, text))
-            file.flush()
-            done = subprocess.run([str(INFO.with_name("hwmc_tune")), "-check", file.name], capture_output=True, text=True,
-                                  timeout=60, check=False)
-        if (done.returncode == 0) != (why == "") or why not in done.stderr:
-            raise Wrong("%s: %s: %s" % (coll, text, done.stderr.strip() or "nothing said"))
+    for coll, text, why in [(*case, "") for case in SOUND] + list(UNSOUND):
+        tell_file(FOR_HOSTS % (coll, text), why)
+
+
+def files_to_the_end():
+    for text, why in BEHIND:
+        tell_file(SMALL + text, why)
 
 
 def selection(what):
@@ -283,6 +297,7 @@ def checks(own):
             ("hwmc_info --model: %s" % NETWORK, model_network),
             ("hwmc_info --model: other collectives", other_collectives),
             ("hwmc_tune -check: the part for hosts", files_for_hosts),
+            ("hwmc_tune -check: behind the selection", files_to_the_end),
             ("hwmc_info: wrong words", wrong_words),
             ("hwmc_info --json: the same as --model", file_as_model),
             ("hwmc_info --limits", limits),

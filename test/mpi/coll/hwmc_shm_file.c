@@ -30,6 +30,9 @@ static const char *const broken[] = {
     "{\"collective=bcast\": {\"comm_size=any\": {\"algorithm=tree\": {}},"
     " \"comm_size<=2\": {\"algorithm=g\": {}}}}",
     "{\"collective=barrier\": {\"avg_msg_size=any\": {\"algorithm=tree\": {}}}}",
+    "{\"collective=bcast\": {\"comm_size=any\": {\"algorithm=tree\": {}}}}\n"
+    "{\"collective=barrier\": {\"comm_size=any\": {\"algorithm=sig\": {}}}}",
+    "{\"collective=bcast\": {\"comm_size=any\": {\"algorithm=tree\": {}}}}}",
 };
 
 static const char good[] =
@@ -43,7 +46,7 @@ static const char good[] =
     " \"collective=allreduce\": {\"avg_msg_size<=64\": {\"algorithm=tree\": {}},"
     "    \"avg_msg_size=any\": {\"algorithm=ag\": {}}},"
     " \"collective=reduce_scatter\": {\"total_msg_size=any\": {\"algorithm=treemm\": {}}},"
-    " \"collective=scan\": {\"comm_size=any\": {\"algorithm=auto\": {\"chunk=1024\": {}}}}}";
+    " \"collective=scan\": {\"comm_size=any\": {\"algorithm=auto\": {\"chunk=1024\": {}}}}} \n\t\n";
 
 static char path[64];
 

@@ -248,16 +248,29 @@ struct json_object *hwmc_shm_entry_take_hosts(struct json_object *tree)
     return found;
 }
 
+/* The value that all of `text` is, beside white space and comments, which the tokener skips. */
+static bool parse_whole(const char *text, struct json_object **tree, char *why)
+{
+    struct json_tokener *tokener = json_tokener_new();
+    enum json_tokener_error error;
+    bool whole;
+
+    if (!tokener)
+        return wrong(why, "no memory", "the file");
+    *tree = json_tokener_parse_ex(tokener, text, -1);
+    error = json_tokener_get_error(tokener);
+    whole = json_tokener_get_parse_end(tokener) == strlen(text);
+    json_tokener_free(tokener);
+    if (error != json_tokener_success)
+        return wrong(why, json_tokener_error_desc(error), "no JSON");
+    return whole || wrong(why, "more follows behind the end of the selection", "the file");
+}
+
 struct json_object *hwmc_shm_entry_parse(const char *text, char why[HWMC_SHM_ENTRY_WHY])
 {
-    enum json_tokener_error error = json_tokener_success;
-    struct json_object *tree = json_tokener_parse_verbose(text, &error);
+    struct json_object *tree = NULL;
 
-    if (!tree) {
-        wrong(why, json_tokener_error_desc(error), "no JSON");
-        return NULL;
-    }
-    if (!check(tree, why)) {
+    if (!parse_whole(text, &tree, why) || !check(tree, why)) {
         json_object_put(tree);
         return NULL;
     }
@@ -272,6 +285,10 @@ char *hwmc_shm_entry_load(const char *file)
 
     if (text && (ferror(f) || n > FILE_MAX_BYTES)) {
         errno = n > FILE_MAX_BYTES ? EFBIG : errno;
+        free(text);
+        text = NULL;
+    } else if (text && memchr(text, '\0', n)) { /* a reader of strings would end there */
+        errno = EILSEQ;
         free(text);
         text = NULL;
     }

@@ -26,6 +26,7 @@ noinst_HEADERS +=                                     \
     src/mpi/coll/bcast_hw/op/net_scan.h               \
     src/mpi/coll/bcast_hw/op/shm_stage.h              \
     src/mpi/coll/bcast_hw/entry/combination.h         \
+    src/mpi/coll/bcast_hw/entry/cvar_text.h           \
     src/mpi/coll/bcast_hw/entry/spread.h              \
     src/mpi/coll/bcast_hw/entry/split.h               \
     src/mpi/coll/bcast_hw/entry/spread_all.h          \
@@ -221,6 +222,7 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/entry/barrier.c                \
     src/mpi/coll/bcast_hw/entry/bcast.c                  \
     src/mpi/coll/bcast_hw/entry/bcast_plan.c             \
+    src/mpi/coll/bcast_hw/entry/cvar_text.c              \
     src/mpi/coll/bcast_hw/entry/cvars.c                  \
     src/mpi/coll/bcast_hw/entry/gather.c                 \
     src/mpi/coll/bcast_hw/entry/host_bcast.c             \

@@ -8,6 +8,7 @@
 
 #include "mpiimpl.h"
 #include "settings.h"
+#include "cvar_text.h"
 
 /*
 === BEGIN_MPI_T_CVAR_INFO_BLOCK ===
@@ -437,15 +438,17 @@ SAME(PROGRESS_THREAD, off, THREAD_OFF);
 SAME(PROGRESS_THREAD, on, THREAD_ON);
 SAME(PROGRESS_THREAD, auto, THREAD_AUTO);
 
-/* A copy of the variable's text, which MPI_T_finalize frees, and which stays from then on. `now` is
+/* A copy of a variable's text, which MPI_T_finalize frees, and which stays from then on. `now` is
  * the copy of before, if there is one: others may hold it, so it is not freed. Sets *full where
  * there is no memory. */
-static const char *keep_text(const char *now, const char *text, bool *full)
+static const char *keep_text(const char *now, const char *name, const char *value, bool *full)
 {
-    const char *kept;
+    const char *text = hwmc_cvar_text(name, value), *kept;
 
-    if (!text || (now && strcmp(now, text) == 0))
-        return now ? now : "";
+    if (*text == '\0')
+        return "";
+    if (now && strcmp(now, text) == 0)
+        return now;
     kept = MPL_strdup(text);
     *full = *full || !kept;
     return kept;
@@ -453,9 +456,9 @@ static const char *keep_text(const char *now, const char *text, bool *full)
 
 static void fill_ways(struct hwmc_set_ways *w, const struct hwmc_set_ways *now, bool *full)
 {
-    w->rails = keep_text(now->rails, MPIR_CVAR_HWMC_RAILS, full);
-    w->site = keep_text(now->site, MPIR_CVAR_HWMC_SITE, full);
-    w->network = keep_text(now->network, MPIR_CVAR_HWMC_NETWORK, full);
+    w->rails = keep_text(now->rails, "MPIR_CVAR_HWMC_RAILS", MPIR_CVAR_HWMC_RAILS, full);
+    w->site = keep_text(now->site, "MPIR_CVAR_HWMC_SITE", MPIR_CVAR_HWMC_SITE, full);
+    w->network = keep_text(now->network, "MPIR_CVAR_HWMC_NETWORK", MPIR_CVAR_HWMC_NETWORK, full);
     w->fabric = (enum hwmc_set_fabric) MPIR_CVAR_HWMC_FABRIC;
     w->lane = (enum hwmc_set_lane) MPIR_CVAR_HWMC_LANE;
     w->integrity = (enum hwmc_set_integrity) MPIR_CVAR_HWMC_INTEGRITY;
@@ -481,13 +484,14 @@ bool hwmc_cvars_fill(struct hwmc_settings *s)
 
     s->enable = MPIR_CVAR_HWMC_ENABLE;
     s->verbose = MPIR_CVAR_HWMC_VERBOSE;
-    s->summary = keep_text(now->summary, MPIR_CVAR_HWMC_SUMMARY, &full);
+    s->summary = keep_text(now->summary, "MPIR_CVAR_HWMC_SUMMARY", MPIR_CVAR_HWMC_SUMMARY, &full);
     s->wait = (enum hwmc_set_wait) MPIR_CVAR_HWMC_WAIT;
     s->progress_thread = (enum hwmc_set_thread) MPIR_CVAR_HWMC_PROGRESS_THREAD;
     fill_ways(&s->ways, &now->ways, &full);
     fill_net(&s->net);
     s->shm.on = MPIR_CVAR_HWMC_SHM;
     s->shm.memory = MPIR_CVAR_HWMC_SHM_MEMORY;
-    s->shm.selection = keep_text(now->shm.selection, MPIR_CVAR_HWMC_SELECTION, &full);
+    s->shm.selection =
+        keep_text(now->shm.selection, "MPIR_CVAR_HWMC_SELECTION", MPIR_CVAR_HWMC_SELECTION, &full);
     return !full;
 }

@@ -2,13 +2,12 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * settings: see settings.h. Strings that MPI_T writes MPICH keeps in memory of MPI_T's own: the
- * variables stay what the environment made them. Those that are parsed here are looked for there
- * first.
+ * settings: see settings.h.
  */
 
 #include "mpiimpl.h"
 #include "settings.h"
+#include "cvar_text.h"
 #include "../core/base/trace.h"
 #include "../process/trace.h"
 #include "../settings/keys.h"
@@ -21,17 +20,6 @@ extern char **environ;
 #define WORD_MAX 24
 
 _Static_assert(WHY_MAX >= HWMC_KEY_WHY && WHY_MAX >= HWMC_OLD_WHY, "room for each reason");
-
-/* The variable's text: MPI_T's if it has written one, else `value`. Never NULL. */
-static const char *find_text(const char *name, const char *value)
-{
-    const cvar_table_entry_t *cvar = MPIR_T_is_initialized() ? LOOKUP_CVAR_BY_NAME(name) : NULL;
-    const char *normal = cvar && cvar->defaultval.str ? cvar->defaultval.str : "";
-
-    if (cvar && cvar->addr && strcmp(cvar->addr, normal) != 0)
-        return cvar->addr;
-    return value ? value : "";
-}
 
 static bool split_word(const char **text, char word[WORD_MAX])
 {
@@ -99,7 +87,7 @@ static bool read_algorithms(struct hwmc_settings *s, char *why)
     };
 
     for (size_t i = 0; i < sizeof(each) / sizeof(each[0]); i++) {
-        const char *text = find_text(each[i].name, each[i].text);
+        const char *text = hwmc_cvar_text(each[i].name, each[i].text);
 
         if (read_words(text, each[i].named, each[i].shm, each[i].net))
             continue;
@@ -132,7 +120,7 @@ static bool read_strings(struct hwmc_settings *s, char *why)
     for (int i = 0; i < HWMC_KEYS_STRINGS; i++) {
         const enum hwmc_key_string string = (enum hwmc_key_string) i;
 
-        if (!hwmc_keys_read(string, find_text(hwmc_keys_variable(string), set[i]), s, why))
+        if (!hwmc_keys_read(string, hwmc_cvar_text(hwmc_keys_variable(string), set[i]), s, why))
             return false;
     }
     return true;
@@ -181,15 +169,9 @@ fn_fail:
     goto fn_exit;
 }
 
-/* MPI_T_finalize frees the strings, and nothing can be written from then on. */
-static bool are_freed(void)
-{
-    return !MPIR_CVAR_HWMC_BCAST_ALGORITHM;
-}
-
 int hwmc_settings_refresh(void)
 {
-    return are_freed() ? MPI_SUCCESS : read_all();
+    return hwmc_cvars_are_freed() ? MPI_SUCCESS : read_all();
 }
 
 int hwmc_settings_open(void)
@@ -200,7 +182,7 @@ int hwmc_settings_open(void)
 
     MPIR_ERR_CHKANDJUMP1(has_old_names(why), mpi_errno, MPI_ERR_OTHER, "**hwmc_setting",
                          "**hwmc_setting %s", why);
-    if (!filled || !are_freed())
+    if (!filled || !hwmc_cvars_are_freed())
         mpi_errno = read_all();
     MPIR_ERR_CHECK(mpi_errno);
     filled = true;

@@ -10,9 +10,9 @@
 
 #include "../settings/settings.h"
 
-/* In MPI_Init, before anything else of hwmc's: the settings are what the environment says. The MPI
- * error names the variable, and the key, that is not understood, or is one of an earlier
- * version. */
+/* In MPI_Init, before anything else of hwmc's: the settings are what the environment says, or what
+ * MPI_T has written before, unless that is a default (cvar_text.h). The MPI error names the
+ * variable, and the key, that is not understood, or is one of an earlier version. */
 int hwmc_settings_open(void);
 
 /* While a communicator is made: the settings follow what MPI_T has written since, on all processes

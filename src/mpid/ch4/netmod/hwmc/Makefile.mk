@@ -55,6 +55,7 @@ noinst_HEADERS +=                                    \
     src/mpid/ch4/netmod/hwmc/tools/info.h            \
     src/mpid/ch4/netmod/hwmc/tools/info_page.h       \
     src/mpid/ch4/netmod/hwmc/tools/tune.h            \
+    src/mpid/ch4/netmod/hwmc/tools/tune_spans.h      \
     src/mpid/ch4/netmod/hwmc/tools/version.h         \
     src/mpid/ch4/netmod/hwmc/wait/helper.h           \
     src/mpid/ch4/netmod/hwmc/wait/sleep.h            \
@@ -252,6 +253,7 @@ src_mpid_ch4_netmod_hwmc_tools_hwmc_tune_SOURCES = \
     src/mpid/ch4/netmod/hwmc/tools/tune_fail.c     \
     src/mpid/ch4/netmod/hwmc/tools/tune_hosts.c    \
     src/mpid/ch4/netmod/hwmc/tools/tune_measure.c  \
+    src/mpid/ch4/netmod/hwmc/tools/tune_spans.c    \
     src/mpid/ch4/netmod/hwmc/tools/tune_try.c      \
     src/mpid/ch4/netmod/hwmc/tools/tune_write.c    \
     src/mpi/coll/bcast_hw/shm/segment/params.c     \

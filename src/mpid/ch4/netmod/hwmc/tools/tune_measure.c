@@ -2,13 +2,16 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * How long the slowest rank takes. A sample is a number of calls each of which all ranks begin
- * together, and as many in a row, where some ranks may run ahead: programs have both, so a
- * candidate's figure is the geometric mean of the two. Candidates take turns, so that what else the
- * host does hits all of them, and the median of a candidate's samples counts. One that is far
- * behind, in the best of its samples so far, gets no further turn.
+ * How long the slowest rank takes: inside a host from the first one's beginning to the last one's
+ * end, over hosts, whose clocks differ, the longest that a rank was in the call (tune_spans.h). A
+ * sample is a number of calls each of which all ranks begin together, and as many in a row, where
+ * some ranks may run ahead: programs have both, so a candidate's figure is the geometric mean of
+ * the two. Candidates take turns, so that what else the host does hits all of them, and the median
+ * of a candidate's samples counts. One that is far behind, in the best of its samples so far, gets
+ * no further turn.
  */
 #include "tune.h"
+#include "tune_spans.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -64,16 +67,13 @@ static void call(struct trial *t, MPI_Comm comm)
     t->op->call(comm, t->from + at, t->to + at, t->bytes, t->stage->ranks);
 }
 
-/* From the first rank's beginning to the last one's end, of each of `num` spans; the same on all
- * ranks. */
+/* How long all ranks took for each of `num` spans, in `ends`; the same on all ranks. */
 static void spread(const struct trial *t, double *begins, double *ends, int num)
 {
-    for (int i = 0; i < num; i++)
-        begins[i] = -begins[i];
+    tune_spans_give(begins, ends, num, t->stage->hosts == 0);
     MPI_Allreduce(MPI_IN_PLACE, begins, num, MPI_DOUBLE, MPI_MAX, t->stage->comm);
     MPI_Allreduce(MPI_IN_PLACE, ends, num, MPI_DOUBLE, MPI_MAX, t->stage->comm);
-    for (int i = 0; i < num; i++)
-        ends[i] += begins[i];
+    tune_spans_finish(begins, ends, num);
 }
 
 /* Seconds of a call, of those that are begun together and of those in a row. */

@@ -201,6 +201,52 @@ def files_to_the_end():
         tell_file(SMALL + text, why)
 
 
+# What each of these would have hwmc_tune measure, beside the algorithms that it tries: another one, or none.
+SPOILT = {"MPIR_CVAR_HWMC_ENABLE": "0", "MPIR_CVAR_HWMC_SHM": "0", "MPIR_CVAR_HWMC_ALLREDUCE_ALGORITHM": "each",
+          "MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM": "recursive_doubling",
+          "MPIR_CVAR_DEVICE_COLLECTIVES": "none", "MPIR_CVAR_ALLREDUCE_DEVICE_COLLECTIVE": "0", "MPICH_HWMC_SHM": "0"}
+TRIED = ["hwmc_shm_reduce_" + name for name in ("tree", "ag", "treemm", "each")]
+
+
+def tune(directory, *words, status=0, **env):
+    """Standard error of hwmc_tune with 2 ranks, and the job's counters."""
+    summary = pathlib.Path(directory) / "counters.json"
+    summary.unlink(missing_ok=True)
+    surroundings = {**os.environ, "MPIR_CVAR_HWMC_RAILS": "lo", "MPIR_CVAR_HWMC_SUMMARY": "json:%s" % summary, **env}
+    done = subprocess.run([str(INFO.with_name("mpiexec")), "-n", "2", str(INFO.with_name("hwmc_tune")), "-quick", "-o",
+                           str(summary.with_name("found.json")), *words], env=surroundings, capture_output=True, text=True,
+                          timeout=120, check=False)
+    if done.returncode != status:
+        raise Wrong("hwmc_tune %s: exit status %d: %s" % (" ".join(words), done.returncode, done.stderr[-300:]))
+    return done.stderr, json.loads(summary.read_text(encoding="ascii")) if summary.exists() else {}
+
+
+def tune_environment():
+    """hwmc_tune tries all algorithms whatever the environment names."""
+    with tempfile.TemporaryDirectory() as directory:
+        own = pathlib.Path(directory) / "own.json"
+        own.write_text(info("--json", FILE_WHAT)[0], encoding="ascii")
+        spoilt = {**SPOILT, "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE": str(own)}
+        for name, value in spoilt.items():
+            counters = tune(directory, "-ops", "allreduce", "-sizes", "8,16384", **{name: value})[1].get("counters", {})
+            missing = [tried for tried in TRIED if tried not in counters]
+            if missing:
+                raise Wrong("%s=%s: not tried: %s" % (name, value, " ".join(missing)))
+
+
+def tune_sizes():
+    with tempfile.TemporaryDirectory() as directory:
+        said = tune(directory, "-ops", "barrier,bcast", "-sizes", "8,4k,16K,1M")[0]
+        lengths = re.findall(r"ranks  bcast +(\d+) ", said)
+        if lengths != ["8", "4096", "16384", "1048576"]:
+            raise Wrong("-sizes 8,4k,16K,1M: %s" % " ".join(lengths))
+        for sizes, word in (("8,64x", "64x"), ("8kB", "8kB"), ("1k2", "1k2"), ("64k,8", "8"), ("12", "12"), ("0", "0"),
+                            ("257M", "257M"), ("99999999999999999999k", "99999999999999999999k"), ("-8", "-8")):
+            said = tune(directory, "-sizes", sizes, status=2)[0]
+            if "hwmc_tune: -sizes: not understood: %s\n" % word not in said or "usage:" not in said:
+                raise Wrong("-sizes %s: %s" % (sizes, said[:100]))
+
+
 def selection(what):
     text = info("--json", what)[0]
     done = subprocess.run(["python3", "-m", "json.tool"], input=text, capture_output=True, text=True,
@@ -298,6 +344,8 @@ def checks(own):
             ("hwmc_info --model: other collectives", other_collectives),
             ("hwmc_tune -check: the part for hosts", files_for_hosts),
             ("hwmc_tune -check: behind the selection", files_to_the_end),
+            ("hwmc_tune: the environment", tune_environment),
+            ("hwmc_tune: -sizes", tune_sizes),
             ("hwmc_info: wrong words", wrong_words),
             ("hwmc_info --json: the same as --model", file_as_model),
             ("hwmc_info --limits", limits),

@@ -33,25 +33,48 @@ static const char usage[] =
     "  -o FILE   where to write; else to the standard output\n"
     "  -ops      these collectives only, of barrier bcast reduce allreduce reduce_scatter gather\n"
     "            allgather scatter alltoall\n"
-    "  -sizes    message lengths, ascending; multiples of 8\n"
+    "  -sizes    message lengths in bytes, ascending; multiples of 8; 64k are 64 KiB, 1M is 1 MiB\n"
     "  -quick    fewer and shorter samples\n"
-    "  -check    whether a file is a selection; what is wrong if not\n";
+    "  -check    whether a file is a selection; what is wrong if not\n"
+    "\n"
+    "Control variables in the environment that turn hwmc off, or select an algorithm of a "
+    "collective\n"
+    "that is tried, do not hold; the others do.\n";
 
 static int rank, size;
 
 /* Where this rank runs: which host, in the order of their first ranks, and which rank there. */
 static int host, place, num_hosts, num_there; /* the last: ranks of the first host */
 
+/* A length as 8, 64k or 1M, and nothing else; 0: it is none, or out of range. */
+static int64_t parse_size(const char *word)
+{
+    char *end;
+    int64_t number, unit = 1;
+
+    if (*word < '0' || *word > '9')
+        return 0;
+    number = strtoll(word, &end, 10); /* or too large for any unit */
+    if (*end == 'k' || *end == 'K')
+        unit = 1 << 10;
+    else if (*end == 'M')
+        unit = 1 << 20;
+    if (unit > 1)
+        end++;
+    return *end == '\0' && number <= BYTES_MAX / unit ? number * unit : 0;
+}
+
 static bool parse_sizes(struct tune_plan *plan, char *list)
 {
     plan->num_sizes = 0;
     for (char *word = strtok(list, ","); word; word = strtok(NULL, ",")) {
-        int64_t bytes = atoll(word);
+        const int64_t bytes = parse_size(word);
         int64_t before = plan->num_sizes > 0 ? plan->bytes[plan->num_sizes - 1] : 0;
 
-        if (plan->num_sizes == TUNE_SIZES_MAX || bytes <= before || bytes % 8 != 0 ||
-            bytes > BYTES_MAX)
+        if (plan->num_sizes == TUNE_SIZES_MAX || bytes <= before || bytes % 8 != 0) {
+            fprintf(stderr, "hwmc_tune: -sizes: not understood: %s\n", word);
             return false;
+        }
         plan->bytes[plan->num_sizes++] = bytes;
     }
     return plan->num_sizes > 0;
@@ -258,13 +281,46 @@ static void write_all(const struct tune_plan *plan, const struct tuned *inside,
     free(text);
 }
 
-/* Control variables as MPI reads them when it starts: no selection but what is tried. */
+/* MPICH's variable of a collective: it may go to the device, and no algorithm is named. */
+static void free_choice(const char *coll)
+{
+    char name[80];
+
+    snprintf(name, sizeof(name), "MPIR_CVAR_%s_INTRA_ALGORITHM", coll);
+    setenv(name, "auto", 1);
+    snprintf(name, sizeof(name), "MPIR_CVAR_%s_DEVICE_COLLECTIVE", coll);
+    setenv(name, "1", 1);
+}
+
+/* Control variables as MPI reads them when it starts, whatever the user has: hwmc is on, and there
+ * is no selection but what is tried. They are set, not unset: MPICH knows each by other names
+ * too. */
 static void prepare(void)
 {
-    setenv("MPIR_CVAR_HWMC_SELECTION", "none", 1);
-    setenv("MPIR_CVAR_HWMC_TUNE", TUNE_KEYS, 1);
-    setenv("MPIR_CVAR_HWMC_SHM_MEMORY", "4096", 1);
-    setenv("MPIR_CVAR_HWMC_MIN_RANKS", "2", 1); /* whatever the user has: hwmc's own are tried */
+    static const char *const settings[][2] = {
+        {"MPIR_CVAR_HWMC_ENABLE", "1"},
+        {"MPIR_CVAR_HWMC_SHM", "1"},
+        {"MPIR_CVAR_HWMC_SHM_MEMORY", "4096"},
+        {"MPIR_CVAR_HWMC_MIN_RANKS", "2"},
+        {"MPIR_CVAR_HWMC_SELECTION", "none"},
+        {"MPIR_CVAR_HWMC_TUNE", TUNE_KEYS},
+        {"MPIR_CVAR_HWMC_ALGORITHMS", ""},
+        {"MPIR_CVAR_HWMC_BARRIER_ALGORITHM", "auto"},
+        {"MPIR_CVAR_HWMC_BCAST_ALGORITHM", "auto"},
+        {"MPIR_CVAR_HWMC_REDUCE_ALGORITHM", "auto"},
+        {"MPIR_CVAR_HWMC_ALLREDUCE_ALGORITHM", "auto"}, /* it would go before REDUCE's */
+        {"MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE", ""},
+        {"MPIR_CVAR_DEVICE_COLLECTIVES", "percoll"},
+        {"MPIR_CVAR_IBCAST_INTRA_ALGORITHM", "auto"}, /* hw forces blocking ones too */
+    };
+    static const char *const colls[] = {
+        "BARRIER", "BCAST",   "REDUCE",    "ALLREDUCE", "REDUCE_SCATTER_BLOCK",
+        "GATHER",  "SCATTER", "ALLGATHER", "ALLTOALL"};
+
+    for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
+        setenv(settings[i][0], settings[i][1], 1);
+    for (size_t i = 0; i < sizeof(colls) / sizeof(colls[0]); i++)
+        free_choice(colls[i]);
 }
 
 int main(int argc, char **argv)

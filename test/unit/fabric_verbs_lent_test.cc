@@ -116,7 +116,7 @@ TEST_F(VerbsLent, ComesBackWhenWhatWasPostedHasLeft)
     EXPECT_TRUE(a->ops->returned(a, memory.data())) << "it is not lent";
 }
 
-/* What arms the descriptors may take the very completion that is waited for: nothing comes after. */
+/* What arms the descriptors may take the very completion that is waited for. */
 TEST_F(VerbsLent, ComesBackToWhoIsAboutToSleep)
 {
     auto *v = (hwmc_verbs *) a;

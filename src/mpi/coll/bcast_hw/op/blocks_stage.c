@@ -92,8 +92,8 @@ static bool run(struct hwmc_blocks_stage *s)
     return false;
 }
 
-/* Under the lock. A broken group sends nothing any more, so its exchange does not end by itself, and
- * the rows are the caller's again. */
+/* Under the lock. A broken group sends nothing any more, so its exchange does not end by itself,
+ * and the rows are the caller's again. */
 static void end_retreat(struct hwmc_blocks_stage *s)
 {
     if (s->cfg.group->state == HWMC_GROUP_BROKEN)

@@ -184,15 +184,6 @@ void hwmc_exchange_give_up(struct hwmc_exchange *x)
     hwmc_exchange_finish(x);
 }
 
-void hwmc_exchange_drop(struct hwmc_exchange *x)
-{
-    if (!x->running)
-        return;
-    x->running = false;
-    x->num_in = x->num_out = 0;
-    x->next++;
-}
-
 /* Which block it is; their number: none. They come about in the row's order, so the search begins
  * behind the last one found. */
 

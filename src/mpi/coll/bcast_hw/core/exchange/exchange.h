@@ -186,7 +186,12 @@ void hwmc_exchange_take(struct hwmc_exchange *x, uint32_t i, uint32_t parts);
 void hwmc_exchange_give_up(struct hwmc_exchange *x);
 
 /* It is over, whatever others wait for: the rows may go. */
-void hwmc_exchange_drop(struct hwmc_exchange *x);
+static inline void hwmc_exchange_drop(struct hwmc_exchange *x)
+{
+    x->next += x->running;
+    x->running = false;
+    x->num_in = x->num_out = 0;
+}
 
 /* BLOCK. PLACE: the payload belongs to part msg->block.index of incoming block *i. KEEP: it is to
  * be given again, `kept`, once exchange msg->bid has begun. TAKEN, STALE, DUP, BAD. */

@@ -27,8 +27,8 @@ union hwmc_segments_control {
  * all of the first one's length but the last, which may be shorter. At least 1. */
 int hwmc_segments_run(const struct hwmc_out *out, int n);
 
-/* The kernel takes messages of segments. One before Linux 4.18 does not refuse them: it sends all of
- * them as one datagram. */
+/* The kernel takes messages of segments. One before Linux 4.18 does not refuse them: it sends all
+ * of them as one datagram. */
 bool hwmc_segments_are_taken(int fd);
 
 /* Makes `msg` a message of segments of `len` bytes; `control` is borrowed until it is sent. */

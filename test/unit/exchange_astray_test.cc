@@ -68,20 +68,10 @@ TEST(ExchangeAstray, ABlockThatHasComeIsKnown)
     for (uint8_t port : {0, 7, 8, 62, 63, 64, 100, 127, 128, 227, 255}) {
         Net net(2, 8, 1);
         Bytes from(100), to(100);
-        hwmc_block_in in = {};
-        hwmc_block_out out = {};
         hwmc_msg late = {};
         uint32_t i;
 
-        in.peer = 0;
-        out.peer = 1;
-        in.port = out.port = port;
-        in.bytes = out.bytes = 100;
-        in.window = out.ready = 10;
-        net.members[0].out = {out};
-        net.members[1].in = {in};
-        net.members[0].out_place = {{from.data(), 10, 10}};
-        net.members[1].in_place = {{to.data(), 10, 10}};
+        net.lay_block(0, 1, port, from, to, 10);
         net.begin(0, 10, 1);
         net.begin(1, 10, 1);
         net.pump(1);

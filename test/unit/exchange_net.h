@@ -75,6 +75,24 @@ class Net {
         }
     }
 
+    // One member has a block for another, all of it ready: both ends of it, and where it lies.
+    void lay_block(uint32_t from, uint32_t to, uint8_t port, Bytes &out, Bytes &in, uint32_t part)
+    {
+        const uint32_t parts = hwmc_exchange_parts((uint32_t) out.size(), part);
+        hwmc_block_in i = {};
+        hwmc_block_out o = {};
+
+        i.peer = from;
+        o.peer = to;
+        i.port = o.port = port;
+        i.bytes = o.bytes = (uint32_t) out.size();
+        i.window = o.ready = parts;
+        members[to].in = {i};
+        members[to].in_place = {{in.data(), part, parts}};
+        members[from].out = {o};
+        members[from].out_place = {{out.data(), part, parts}};
+    }
+
     // The blocks and places of the member are set.
     void begin(uint32_t r, uint32_t part, uint64_t budget)
     {

@@ -272,19 +272,10 @@ TEST(Exchange, APartOfALongBlockIsNotTakenForAnEagerOne)
     const uint32_t part = 3, bytes = 6; // fewer than 8: two parts, so it is long
     Net net(2, 8, 1);
     Bytes out(bytes, 1), in(bytes);
-    hwmc_block_in i = {};
-    hwmc_block_out o = {};
     hwmc_msg again = {};
     uint32_t at;
 
-    i.peer = 1;
-    o.peer = 0;
-    i.bytes = o.bytes = bytes;
-    i.window = o.ready = 2;
-    net.members[0].in = {i};
-    net.members[0].in_place = {{in.data(), part, 2}};
-    net.members[1].out = {o};
-    net.members[1].out_place = {{out.data(), part, 2}};
+    net.lay_block(1, 0, 0, out, in, part);
     net.begin(1, part, 1);
     EXPECT_TRUE(net.idle()) << "it waits for a grant";
     net.begin(0, part, 1);

@@ -293,6 +293,12 @@ void hwmc_leader_groups_leave(struct hwmc_comm *c)
     hwmc_unlock();
 }
 
+void hwmc_leader_groups_break(struct hwmc_comm *c)
+{
+    hwmc_leader_groups_leave(c);
+    c->leader_group[0].state = HWMC_LEADER_GROUP_BROKEN;
+}
+
 void hwmc_leader_groups_settle(struct hwmc_comm *c, enum hwmc_err err)
 {
     if (unlikely(err == HWMC_ERR_NOMEM || (c->by_hosts && c->shm->host.broken)))

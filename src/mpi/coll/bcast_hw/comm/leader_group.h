@@ -135,6 +135,10 @@ int hwmc_leader_groups_lost(const void *of);
  * failed. Those on other hosts, which would wait for it, end with an error. */
 void hwmc_leader_groups_leave(struct hwmc_comm *c);
 
+/* The same, and whatever `c` does from here on is an error at this rank: it has no memory for what
+ * others do. */
+void hwmc_leader_groups_break(struct hwmc_comm *c);
+
 /* A collective over hosts has ended at this rank with this error of its stages: leaves, if it is
  * not in step with the others any more. */
 void hwmc_leader_groups_settle(struct hwmc_comm *c, enum hwmc_err err);

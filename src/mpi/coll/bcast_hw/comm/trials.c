@@ -86,8 +86,7 @@ struct hwmc_trials_entry *hwmc_trials_make(const MPIR_Comm *comm, struct hwmc_co
         return NULL;
     e = add_entry(&c->trials, key);
     if (!e) {
-        hwmc_leader_groups_leave(c);
-        c->leader_group[0].state = HWMC_LEADER_GROUP_BROKEN;
+        hwmc_leader_groups_break(c);
         return NULL;
     }
     hwmc_trial_init(&e->trial, cost, used, agreement_ns(comm, c), kind_of(&key));

@@ -88,8 +88,7 @@ int hwmc_rehearse(struct hwmc_spread *s, enum hwmc_way *way)
     result = MPL_malloc((size_t) MPL_MAX(num * x->operation.extent, 1), MPL_MEM_COLL);
     if (!result) { /* others wait for this rank */
         s->c->trials.under_way = NULL;
-        hwmc_leader_groups_leave(s->c);
-        s->c->leader_group[0].state = HWMC_LEADER_GROUP_BROKEN;
+        hwmc_leader_groups_break(s->c);
         *way = HWMC_WAY_HWMC;
         return MPI_SUCCESS;
     }

@@ -342,8 +342,7 @@ static int move_split(struct hwmc_spread_moves *m)
 
     if (!hwmc_split_begin(&in, &m->in, most, by_leaders) ||
         !hwmc_split_begin(&out, &m->out, most, by_leaders)) {
-        hwmc_leader_groups_leave(s->c); /* others wait for this rank */
-        s->c->leader_group[0].state = HWMC_LEADER_GROUP_BROKEN;
+        hwmc_leader_groups_break(s->c); /* others wait for this rank */
     } else {
         mpi_errno = hwmc_direct_parts_begin(&parts, &in.direct, &out.direct, s->comm);
         m->in = in.rest;

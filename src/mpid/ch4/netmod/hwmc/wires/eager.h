@@ -6,8 +6,10 @@
  *
  * Between processes of a host, rendezvous means that the kernel copies once from the sender's
  * memory to the receiver's (cross-memory attach); for that it is entered and pins each page. With
- * eager both processes copy, by way of shared memory. Which is faster depends on processor, kernel
- * and hypervisor, by an order of magnitude.
+ * eager both processes copy, by way of shared memory. So rendezvous fetches each byte once from
+ * what another processor wrote, and eager twice: all that comes from another processor is taken
+ * out of the caches first. Which is faster depends on processor, kernel and hypervisor, by an order
+ * of magnitude.
  *
  * Over TCP, rendezvous has a round trip before the message: on any network at least what the kernel
  * takes for one by the loopback device. Eager has one copy more, where the message was not
@@ -34,7 +36,8 @@ struct hwmc_eager_costs {
  * rendezvous is faster already at HWMC_EAGER_MIN. */
 size_t hwmc_eager_end(const struct hwmc_eager_costs *costs);
 
-/* The same, between processes of this host: 0.2 ms of work. 0 as well without memory for that. */
+/* The same, between processes of this host: 0.2 ms of work. 0 as well without memory for that, and
+ * where caches cannot be told what to give up. */
 size_t hwmc_eager_end_in_host(void);
 
 /* Over TCP: 0.2 ms. 0 as well without memory or a loopback device. */

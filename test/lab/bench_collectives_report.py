@@ -19,7 +19,9 @@ OURS, PEERS = "hwmc", ("off", "openmpi")
 OPS = ("barrier", "bcast", "reduce", "allreduce", "allgather", "reduce_scatter_block", "gather", "scatter",
        "alltoall", "alltoallv", "alltoallw", "scan")
 # Rails, Mbit/s of each, MTU.
-NETS = {"gbit": (1, 1000.0, 1500), "2x100": (2, 100.0, 1500), "norate": (1, 0.0, 1500), "norate9000": (1, 0.0, 9000)}
+NETS = {"gbit": (1, 1000.0, 1500), "2x100": (2, 100.0, 1500), "norate": (1, 0.0, 1500), "norate9000": (1, 0.0, 9000),
+        "lossy": (1, 1000.0, 1500)}
+LOSS = {"lossy": ("gbit", 1.0)}  # percent of multicast datagrams lost at each host, and the network that loses none
 # What a host must receive, or send, as a multiple of the bytes: by hosts, and ranks on each.
 PARTS = {
     "barrier": lambda p, n: 0,
@@ -48,6 +50,8 @@ def place_text(net, shape):
     network = ("%d rails of %g Mbit/s" % (rails, rate) if rails > 1 else "%g Mbit/s" % rate) if rate else "no rate"
     if mtu != 1500:
         network += ", MTU %d" % mtu
+    if net in LOSS:
+        network += ", %g %% of multicast lost" % LOSS[net][1]
     return "%d hosts of %d rank%s, %s" % (*shape, "s" if shape[1] > 1 else "", network)
 
 
@@ -176,6 +180,31 @@ def figures(results):
     return lines + columns(rows)
 
 
+def lost_part(results, cell):
+    """(what a call with a loss took beyond one without, us; how many of the calls had one), as far as quantiles tell: of a
+    collective whose hosts each await one datagram, the slowest part of the samples."""
+    had = 1 - (1 - LOSS[cell.net][1] / 100) ** (cell.shape[0] - 1)
+    lossy, clean = (pooled(results.cells[one][OURS]) for one in (cell, cell._replace(net=LOSS[cell.net][0])))
+    return quantile(lossy, 1 - had / 2) - quantile(clean, 1 - had / 2), had
+
+
+def loss_table(results):
+    """hwmc's times where multicast is lost, beside those where it is not."""
+    rows = [["hwmc, us", "shape", "bytes", "none lost", "lost", "ratio", "a lost datagram"]]
+    for cell in (cell for place in results.places() if place[0] in LOSS for cell in results.of_place(place)):
+        clean = cell._replace(net=LOSS[cell.net][0])
+        lossy_turns, clean_turns = results.cells[cell].get(OURS), results.cells.get(clean, {}).get(OURS)
+        if not lossy_turns or not clean_turns:
+            continue
+        low, high = interval(lambda a, b: median(a) / median(b), lossy_turns, clean_turns)
+        one = cell.op == "barrier" or cell.bytes <= 1024
+        rows.append([cell.op, shape_text(cell.shape), "%d" % cell.bytes, "%.0f" % median(clean_turns),
+                     "%.0f" % median(lossy_turns),
+                     "%.2f [%.2f, %.2f]" % (median(lossy_turns) / median(clean_turns), low, high),
+                     "+%.0f us in %.1f %%" % (lost_part(results, cell)[0], 100 * lost_part(results, cell)[1]) if one else ""])
+    return ["", "Medians where multicast is lost, by those where none is"] + columns(rows) if len(rows) > 1 else []
+
+
 def processor_table(results):
     """ns of a processor for a KiB, where there is no rate: at the root, and at the busiest of the others."""
     keys = [key for key in KEYS if results.has(key)]
@@ -210,7 +239,7 @@ def summary(results):
              (", mean of %d calls in a row" % row if row > 1 else "", results.setting["machine"])]
     for place in results.places():
         lines += place_table(results, place)
-    return lines + figures(results) + processor_table(results) + failure_lines(results)
+    return lines + figures(results) + loss_table(results) + processor_table(results) + failure_lines(results)
 
 
 def write_table(results, directory):

@@ -361,6 +361,57 @@ TEST(Trial, BesideCallsThereIsOne)
     EXPECT_EQ(1u, j.used());
 }
 
+// If more than half of the program's calls follow each other at once on all ranks, so do those
+// beside them, and what ranks wait for each other after these counts.
+TEST(Trial, BesideCallsInARowTheyGoInARow)
+{
+    const Costs ns = {1000, 900, NO}, real = {500, 300, NO}, behind = {0, 600, NO};
+
+    for (const bool in_row : {true, false}) {
+        Job j(2, ns, 0, 100, HWMC_TRIAL_BESIDE);
+        uint64_t late = 0;
+
+        for (hwmc_trial &t : j.ranks)
+            EXPECT_TRUE(hwmc_trial_watches(&t));
+        for (uint32_t i = 0; i < 9; i++)
+            for (uint32_t r = 0; r < 2; r++)
+                hwmc_trial_follows(&j.ranks[r], r == 1 && i < (in_row ? 4 : 5) ? 1000 : 999);
+        for (hwmc_trial &t : j.ranks) {
+            late = std::max<uint64_t>(late, t.late);
+            t.taken = t.price;
+            t.calls = HWMC_TRIAL_FIRST;
+            hwmc_trial_begin(&t);
+            EXPECT_FALSE(hwmc_trial_watches(&t));
+        }
+        for (hwmc_trial &t : j.ranks) {
+            hwmc_trial_late_agreed(&t, late);
+            EXPECT_EQ(in_row, hwmc_trial_settles(&t));
+        }
+        if (in_row)
+            j.ahead = [&](uint32_t, uint32_t way, uint32_t) { return 8 * behind[way]; };
+        j.finish(always(real));
+        EXPECT_EQ(in_row ? 0u : 1u, j.used());
+        EXPECT_FALSE(hwmc_trial_watches(&j.ranks[0])) << "there is one";
+    }
+}
+
+// Who has not seen two calls follow each other, or could not agree, takes them as single ones.
+TEST(Trial, BesideFewCallsTheyAreSingleOnes)
+{
+    for (const uint64_t late : {UINT64_C(0), UINT64_MAX}) {
+        hwmc_trial t;
+
+        hwmc_trial_init(&t, Costs{1000, 900, NO}.data(), 0, 100, HWMC_TRIAL_BESIDE);
+        if (late > 0)
+            hwmc_trial_follows(&t, 1);
+        t.taken = t.price;
+        t.calls = HWMC_TRIAL_FIRST;
+        hwmc_trial_begin(&t);
+        hwmc_trial_late_agreed(&t, late);
+        EXPECT_FALSE(t.in_row);
+    }
+}
+
 // Figures of any size, told at random, never leave ranks apart nor end a loop without an end.
 TEST(Trial, AnyFigures)
 {

@@ -37,6 +37,7 @@ static struct hwmc_trials_entry *add_entry(struct hwmc_trials *t, struct hwmc_tr
 
     if (e) {
         e->key = key;
+        e->ended = 0;
         e->next = t->first;
         t->first = e;
         t->num++;
@@ -95,12 +96,22 @@ struct hwmc_trials_entry *hwmc_trials_make(const MPIR_Comm *comm, struct hwmc_co
 
 uint32_t hwmc_trials_begin(struct hwmc_trials *t, struct hwmc_trials_entry *e)
 {
-    const uint32_t way = hwmc_trial_begin(&e->trial);
+    uint32_t way;
 
+    if (hwmc_trial_watches(&e->trial) && e->ended > 0)
+        hwmc_trial_follows(&e->trial, hwmc_now() - e->ended);
+    way = hwmc_trial_begin(&e->trial);
+    t->watched = hwmc_trial_watches(&e->trial) ? e : NULL;
     t->under_way = e->trial.trying ? e : NULL;
     if (!e->trial.trying)
         hwmc_trial_end(&e->trial, 0);
     return way;
+}
+
+void hwmc_trials_ended(struct hwmc_trials *t)
+{
+    t->watched->ended = hwmc_now();
+    t->watched = NULL;
 }
 
 /* MPICH's algorithms are one way: it chooses between them. */

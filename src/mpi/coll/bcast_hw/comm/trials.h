@@ -52,6 +52,7 @@ struct hwmc_trials_key {
 struct hwmc_trials_entry {
     struct hwmc_trials_key key;
     struct hwmc_trial trial;
+    uint64_t ended; /* ns, when the last call that was watched ended; 0: none was */
     struct hwmc_trials_entry *next;
 };
 
@@ -59,6 +60,8 @@ struct hwmc_trials {
     struct hwmc_trials_entry *first; /* NULL: none yet */
     uint32_t num;
     struct hwmc_trials_entry *under_way; /* the call that has begun is one of its; NULL: of none */
+    struct hwmc_trials_entry *watched;   /* the call that has begun comes before its trial, and its
+                                          * end is to be told; NULL: it is not */
     bool stands_aside;                   /* the next collective of this communicator is MPICH's */
 };
 
@@ -82,6 +85,9 @@ struct hwmc_trials_entry *hwmc_trials_make(const MPIR_Comm *comm, struct hwmc_co
 /* A blocking call begins. Returns the way that it goes. If the caller has to take its time,
  * t->under_way is not NULL: entry/trial_call.h. */
 uint32_t hwmc_trials_begin(struct hwmc_trials *t, struct hwmc_trials_entry *e);
+
+/* The call that is watched has ended. */
+void hwmc_trials_ended(struct hwmc_trials *t);
 
 /* The algorithm of a broadcast on `comm`, which carries `c`: as a trial or, without one, selection
  * has it. Of a `blocking` one, which begins, likewise. */

@@ -63,12 +63,15 @@ int hwmc_try_call(struct hwmc_spread *s, enum hwmc_way way, int *agreed)
 static int run_all(struct hwmc_spread *s, enum hwmc_way *way)
 {
     struct hwmc_trials *t = &s->c->trials;
-    int agreed = meet(s, HWMC_WAY_HWMC); /* a rank without memory for this does not come */
+    struct hwmc_trials_entry *e = t->under_way;
+    uint64_t late = e->trial.late;
+    /* A rank without memory for this does not come. */
+    int agreed = hwmc_trial_call_agree(s->comm, s->c, &late);
 
+    hwmc_trial_late_agreed(&e->trial, late);
     while (t->under_way && agreed == MPI_SUCCESS) {
-        struct hwmc_trials_entry *e = t->under_way;
-
-        agreed = meet(s, hwmc_way_is_hwmcs(s->coll, *way) ? HWMC_WAY_MPICH : HWMC_WAY_HWMC);
+        if (!e->trial.in_row)
+            agreed = meet(s, hwmc_way_is_hwmcs(s->coll, *way) ? HWMC_WAY_MPICH : HWMC_WAY_HWMC);
         if (agreed == MPI_SUCCESS)
             hwmc_try_call(s, *way, &agreed);
         *way = (enum hwmc_way) hwmc_trials_begin(t, e);

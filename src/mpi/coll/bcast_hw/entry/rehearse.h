@@ -4,13 +4,14 @@
  *
  * rehearse: a whole trial (comm/trials.h) beside one call of the program's: of a reduction whose
  * result may depend on the way it goes. Its runs read what the program's call reads, and their
- * results go to memory of their own. Before each there is a barrier, for without one ranks that
- * only send would be several calls ahead, and what is timed would be how many calls pass in a row,
- * not how long one takes: 8 hosts that share two processors, 32 KiB: 28 us in a row where ranks
- * that begin together are through after 180. Before a run of hwmc's it is MPICH's barrier, and the
- * other way round: neither is timed while its code is in the caches, as it is not where a program
- * computes between its calls (3 hosts, allreduce of 8 B after hwmc's barrier: hwmc's was taken for
- * the faster one, and took 61 us where MPICH's took 44).
+ * results go to memory of their own. Where the program's calls follow each other at once, so do
+ * the runs of a block. Else there is a barrier before each, for without one ranks that only send
+ * would be several calls ahead, and what is timed would be how many calls pass in a row, not how
+ * long one takes: 8 hosts that share two processors, 32 KiB: 28 us in a row where ranks that begin
+ * together are through after 180. Before a run of hwmc's it is MPICH's barrier, and the other way
+ * round: neither is timed while its code is in the caches, as it is not where a program computes
+ * between its calls (3 hosts, allreduce of 8 B after hwmc's barrier: hwmc's was taken for the
+ * faster one, and took 61 us where MPICH's took 44).
  */
 
 #ifndef HWMC_ENTRY_REHEARSE_H_INCLUDED

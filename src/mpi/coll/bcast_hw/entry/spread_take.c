@@ -19,6 +19,14 @@ static bool take_way(struct hwmc_spread *s, enum hwmc_way way, int *mpi_errno)
     return true;
 }
 
+/* One that comes before a trial, which is to know how soon the next one follows. */
+static void take_watched(struct hwmc_spread *s, enum hwmc_way way, int *mpi_errno)
+{
+    *mpi_errno = hwmc_run_way(s, way);
+    s->c->trials.stands_aside = false;
+    hwmc_trials_ended(&s->c->trials);
+}
+
 /* A call that a trial is made of, or that one is made beside. False: MPICH is to run it. */
 static bool take_tried(struct hwmc_spread *s, enum hwmc_way way, int *mpi_errno)
 {
@@ -46,5 +54,10 @@ bool hwmc_spread_take(struct hwmc_spread *s, MPIR_Comm *comm, MPI_Aint bytes, in
         return true;
     }
     way = hwmc_spread_way(s);
-    return s->c->trials.under_way ? take_tried(s, way, mpi_errno) : take_way(s, way, mpi_errno);
+    if (s->c->trials.under_way)
+        return take_tried(s, way, mpi_errno);
+    if (!s->c->trials.watched)
+        return take_way(s, way, mpi_errno);
+    take_watched(s, way, mpi_errno);
+    return true;
 }

@@ -23,18 +23,17 @@ void hwmc_trial_call_aside(struct hwmc_comm *c)
     c->trials.stands_aside = true;
 }
 
-/* *sum becomes the greatest of all ranks. */
-static int agree(MPIR_Comm *comm, struct hwmc_comm *c, uint64_t *sum)
+int hwmc_trial_call_agree(MPIR_Comm *comm, struct hwmc_comm *c, uint64_t *most)
 {
     struct hwmc_spread_reduce r;
     int mpi_errno;
 
-    hwmc_spread_reduce_init(&r, MPI_IN_PLACE, sum, 1, HWMC_UINT64, MPI_MAX, -1);
+    hwmc_spread_reduce_init(&r, MPI_IN_PLACE, most, 1, HWMC_UINT64, MPI_MAX, -1);
     r.spread.comm = comm;
     r.spread.c = c;
     mpi_errno = hwmc_spread_run(&r.spread);
     if (mpi_errno)
-        *sum = UINT64_MAX;
+        *most = UINT64_MAX;
     c->row = 0;
     return mpi_errno;
 }
@@ -44,7 +43,7 @@ static int settle(MPIR_Comm *comm, struct hwmc_comm *c, struct hwmc_trial *t)
 {
     const uint64_t begun = hwmc_now();
     uint64_t nothing = 0;
-    const int mpi_errno = agree(comm, c, &nothing);
+    const int mpi_errno = hwmc_trial_call_agree(comm, c, &nothing);
 
     hwmc_trial_settled(t, mpi_errno ? UINT64_MAX : hwmc_now() - begun);
     return mpi_errno;
@@ -81,9 +80,9 @@ int hwmc_trial_call_end(MPIR_Comm *comm, struct hwmc_comm *c, uint64_t begun, in
     c->trials.stands_aside = false;
     if (!hwmc_trial_end(t, mpi_errno ? UINT64_MAX : hwmc_now() - begun))
         return MPI_SUCCESS;
-    mpi_errno = t->kind == HWMC_TRIAL_SETTLED ? settle(comm, c, t) : MPI_SUCCESS;
+    mpi_errno = hwmc_trial_settles(t) ? settle(comm, c, t) : MPI_SUCCESS;
     sum = t->sum;
-    err = agree(comm, c, &sum);
+    err = hwmc_trial_call_agree(comm, c, &sum);
     mpi_errno = mpi_errno ? mpi_errno : err;
     if (hwmc_trial_agreed(t, sum)) {
         hwmc_note_trial(t->used != used);

@@ -22,6 +22,10 @@ uint64_t hwmc_trial_call_begin(void);
  * to run. */
 void hwmc_trial_call_aside(struct hwmc_comm *c);
 
+/* Collective: *most becomes the greatest of all ranks; UINT64_MAX if that failed. Returns MPICH's
+ * error code. */
+int hwmc_trial_call_agree(MPIR_Comm *comm, struct hwmc_comm *c, uint64_t *most);
+
 /* It is over, having begun at `begun`, with this code of MPICH's. `comm` carries `c`. Every rank
  * calls it, whatever the code. Returns MPICH's error code of the agreement. */
 int hwmc_trial_call_end(MPIR_Comm *comm, struct hwmc_comm *c, uint64_t begun, int mpi_errno);

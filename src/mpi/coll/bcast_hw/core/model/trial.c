@@ -33,7 +33,7 @@ static uint32_t counted_calls(const struct hwmc_trial *t, uint32_t round)
 {
     const uint32_t all = block_calls(t, round);
 
-    if (t->kind == HWMC_TRIAL_SETTLED || all == 1)
+    if (hwmc_trial_settles(t) || all == 1)
         return all;
     return round > 0 ? HWMC_TRIAL_CALLS : HWMC_TRIAL_FEW;
 }
@@ -41,7 +41,7 @@ static uint32_t counted_calls(const struct hwmc_trial *t, uint32_t round)
 /* Of several that count by themselves, the longest is left out. */
 static bool leaves_longest_out(const struct hwmc_trial *t, uint32_t round)
 {
-    return t->kind != HWMC_TRIAL_SETTLED && counted_calls(t, round) > 1;
+    return !hwmc_trial_settles(t) && counted_calls(t, round) > 1;
 }
 
 static uint32_t summed_calls(const struct hwmc_trial *t, uint32_t round)
@@ -151,6 +151,25 @@ static void begin_trial(struct hwmc_trial *t)
     begin_round(t, 0);
 }
 
+bool hwmc_trial_watches(const struct hwmc_trial *t)
+{
+    return t->kind == HWMC_TRIAL_BESIDE && !t->trying && t->trials == 0 && hwmc_trial_has_choice(t);
+}
+
+void hwmc_trial_follows(struct hwmc_trial *t, uint64_t ns)
+{
+    if (t->follow == UINT32_MAX)
+        return;
+    t->follow++;
+    t->late += ns >= t->cost[t->used];
+}
+
+void hwmc_trial_late_agreed(struct hwmc_trial *t, uint64_t late)
+{
+    assert(t->kind == HWMC_TRIAL_BESIDE && t->trying && t->round == 0 && t->call == 0);
+    t->in_row = late < t->follow - t->follow / 2;
+}
+
 uint32_t hwmc_trial_begin(struct hwmc_trial *t)
 {
     const bool may =
@@ -187,7 +206,7 @@ bool hwmc_trial_end(struct hwmc_trial *t, uint64_t ns)
 
 void hwmc_trial_settled(struct hwmc_trial *t, uint64_t ns)
 {
-    assert(t->trying && t->kind == HWMC_TRIAL_SETTLED && t->call == block_calls(t, t->round));
+    assert(t->trying && hwmc_trial_settles(t) && t->call == block_calls(t, t->round));
     t->sum = sum_of(t->sum, ns);
 }
 

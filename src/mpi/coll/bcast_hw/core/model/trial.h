@@ -31,6 +31,10 @@
  *             gathers of 1 KiB in a row: directly 970 us, by leaders 105; a trial of calls alone
  *             had 8 us for the direct way.
  *
+ *             Calls beside the program's begin after a barrier each, or in a row like SETTLED ones
+ *             if the program's do: if on each rank more than half of them began sooner after the
+ *             one before than one is predicted to take.
+ *
  *   USING -> TRYING   when the calls since the last trial have taken as long as a trial is expected
  *                     to cost, and HWMC_TRIAL_FIRST of them were made: whoever stops then has lost
  *                     at most as much again, as with the rent and the price of skis (Karlin,
@@ -47,8 +51,8 @@
  * that they take, and a barrier before each; there is only one of these. What is paid for is two
  * rounds.
  *
- * Everything but `sum` and `longest` is alike on all ranks: they begin with the same figures, and
- * are told the same ones. So at the same call they are in the same state.
+ * Everything but `sum`, `longest` and `late` is alike on all ranks: they begin with the same
+ * figures, and are told the same ones. So at the same call they are in the same state.
  */
 #ifndef HWMC_CORE_MODEL_TRIAL_H_INCLUDED
 #define HWMC_CORE_MODEL_TRIAL_H_INCLUDED
@@ -72,7 +76,7 @@
 enum hwmc_trial_kind {
     HWMC_TRIAL_OF_CALLS, /* of the program's; none ends before all ranks have begun it, about */
     HWMC_TRIAL_SETTLED,  /* of the program's; those with a root */
-    HWMC_TRIAL_BESIDE    /* calls are made beside the program's, each after a barrier */
+    HWMC_TRIAL_BESIDE    /* calls are made beside the program's */
 };
 
 struct hwmc_trial {
@@ -85,6 +89,10 @@ struct hwmc_trial {
     uint32_t used;                  /* the way in use */
     enum hwmc_trial_kind kind;
     bool trying;
+    /* BESIDE, of the program's calls until the trial begins: */
+    uint32_t follow; /* so many came after another one ... */
+    uint32_t late;   /* ... and of these so many, on this rank, not at once */
+    bool in_row;     /* the trial's calls go like that, not each after a barrier */
     /* Of a trial: */
     uint32_t round, way, call;       /* the next call is this one of a block of that way */
     uint32_t left;                   /* ways that have a block in this round, a bit each */
@@ -101,6 +109,15 @@ void hwmc_trial_init(struct hwmc_trial *t, const uint64_t cost[HWMC_TRIAL_WAYS],
 /* There is more than one way. */
 bool hwmc_trial_has_choice(const struct hwmc_trial *t);
 
+/* BESIDE, and its trial is still to come: it is to be told how calls follow each other. */
+bool hwmc_trial_watches(const struct hwmc_trial *t);
+
+/* A call comes so many ns after the end of the one before. */
+void hwmc_trial_follows(struct hwmc_trial *t, uint64_t ns);
+
+/* The trial has begun. `late`: the greatest t->late of all ranks. */
+void hwmc_trial_late_agreed(struct hwmc_trial *t, uint64_t late);
+
 /* A call begins: the way that it goes. */
 uint32_t hwmc_trial_begin(struct hwmc_trial *t);
 
@@ -108,7 +125,14 @@ uint32_t hwmc_trial_begin(struct hwmc_trial *t);
  * a block; ranks agree on the greatest t->sum of all before the next call. */
 bool hwmc_trial_end(struct hwmc_trial *t, uint64_t ns);
 
-/* SETTLED: before that: this rank was ahead of others by so many ns; UINT64_MAX: it cannot tell. */
+/* SETTLED, or calls in a row: what ranks wait for each other after a block counts. */
+static inline bool hwmc_trial_settles(const struct hwmc_trial *t)
+{
+    return t->kind == HWMC_TRIAL_SETTLED || t->in_row;
+}
+
+/* Then, before they agree: this rank was ahead of others by so many ns; UINT64_MAX: it cannot
+ * tell. */
 void hwmc_trial_settled(struct hwmc_trial *t, uint64_t ns);
 
 /* They have: `sum`. True: the trial is over. */

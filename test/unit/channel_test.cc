@@ -420,6 +420,78 @@ TEST(Channel, WithoutMulticastTheFloorGoesDownByLanes)
     hwmc_channel_check(&inner.c);
 }
 
+// Rank 0 with children 1 and 2: a floor is DIRECT if all three are ready for it.
+TEST(Channel, AFloorIsDirectIfAllAreReadyForIt)
+{
+    for (uint32_t not_ready : {0u, 1u, 2u, 9u}) {
+        Chan a(3, 0);
+        hwmc_msg tx;
+
+        hwmc_direct_begin(&a.c.direct, 0, a.c.n);
+        a.c.direct.ready = not_ready == 0 ? 5 : 6;
+        a.consume(2);
+        for (uint32_t r : {1u, 2u})
+            a.take(HWMC_MSG_SYNC_UP, r, 2, false, r == not_ready ? 0 : HWMC_FLAG_DIRECT);
+        ASSERT_EQ(1, hwmc_channel_next_send(&a.c, 1, &tx));
+        EXPECT_EQ(HWMC_MSG_SYNC_DOWN, tx.type);
+        EXPECT_EQ(not_ready == 9, (tx.flags & HWMC_FLAG_DIRECT) != 0) << not_ready;
+    }
+}
+
+// Rank 1 of 7, with children 3 and 4, says so of its subtree, each time anew; its parent's answer
+// goes on to a child that asks.
+TEST(Channel, ASubtreeIsReadyIfAllOfItAre)
+{
+    Chan a(7, 1);
+    hwmc_msg tx;
+
+    hwmc_direct_begin(&a.c.direct, 0, a.c.n);
+    a.c.direct.ready = HWMC_NEVER;
+    a.consume(4);
+    a.take(HWMC_MSG_SYNC_UP, 3, 2, false, HWMC_FLAG_DIRECT);
+    a.take(HWMC_MSG_SYNC_UP, 4, 2, false, HWMC_FLAG_DIRECT);
+    ASSERT_EQ(1, hwmc_channel_next_send(&a.c, 1, &tx));
+    EXPECT_EQ(2u, tx.bid);
+    EXPECT_EQ(HWMC_FLAG_DIRECT, tx.flags);
+    a.take(HWMC_MSG_SYNC_UP, 3, 4, false, 0);
+    a.take(HWMC_MSG_SYNC_UP, 4, 4, false, HWMC_FLAG_DIRECT);
+    ASSERT_EQ(1, hwmc_channel_next_send(&a.c, 1, &tx));
+    EXPECT_EQ(4u, tx.bid);
+    EXPECT_EQ(0u, tx.flags);
+
+    a.take(HWMC_MSG_SYNC_DOWN, 0, 2, true, HWMC_FLAG_DIRECT);
+    a.ask(3, 0);
+    ASSERT_EQ(1, hwmc_channel_next_send(&a.c, 1, &tx));
+    EXPECT_EQ(HWMC_MSG_SYNC_DOWN, tx.type);
+    EXPECT_EQ(HWMC_FLAG_DIRECT, tx.flags);
+    a.take(HWMC_MSG_SYNC_DOWN, 0, 4, true, 0);
+    a.ask(3, 2);
+    ASSERT_EQ(1, hwmc_channel_next_send(&a.c, 1, &tx));
+    EXPECT_EQ(0u, tx.flags);
+}
+
+// What a root does with that: N = 4, its message begins with 10.
+TEST(Channel, ARootSendsDirectlyWithoutAGap)
+{
+    hwmc_direct d;
+
+    hwmc_direct_init(&d);
+    EXPECT_FALSE(hwmc_direct_takes(&d, 14, 4)) << "no message is under way";
+    hwmc_direct_begin(&d, 10, 4);
+    hwmc_direct_on_floor(&d, 10, true);
+    EXPECT_FALSE(hwmc_direct_takes(&d, 13, 4)) << "somebody may not be in the message";
+    hwmc_direct_on_floor(&d, 12, true);
+    EXPECT_TRUE(hwmc_direct_takes(&d, 14, 4));
+    EXPECT_TRUE(hwmc_direct_takes(&d, 15, 4));
+    hwmc_direct_on_floor(&d, 14, false);
+    EXPECT_FALSE(hwmc_direct_takes(&d, 16, 4));
+    hwmc_direct_on_floor(&d, 16, true);
+    EXPECT_FALSE(hwmc_direct_takes(&d, 17, 4)) << "16 went the other way";
+
+    hwmc_direct_begin(&d, 16, 4); // a floor of before says nothing of this message
+    EXPECT_FALSE(hwmc_direct_takes(&d, 20, 4));
+}
+
 TEST(Channel, OldFloorsAreStaleAndImpossibleOnesBad)
 {
     Chan r(7, 1);

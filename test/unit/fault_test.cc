@@ -99,9 +99,10 @@ void queue_close(hwmc_fabric *f)
     queue_of(f)->closed++;
 }
 
-const hwmc_fabric_ops queue_ops = {
-    "queue", queue_query,  queue_draw, queue_join, queue_join, nullptr,        queue_post, nullptr,
-    nullptr, queue_queued, queue_poll, nullptr,    queue_fds,  queue_deadline, queue_close};
+const hwmc_fabric_ops queue_ops = {"queue",    queue_query,    queue_draw,  queue_join,
+                                   queue_join, nullptr,        queue_post,  nullptr,
+                                   nullptr,    queue_queued,   queue_poll,  nullptr,
+                                   queue_fds,  queue_deadline, queue_close, nullptr};
 
 class Fault : public ::testing::Test {
   protected:

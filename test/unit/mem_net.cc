@@ -2,6 +2,7 @@
 // Copyright (C) the hwmc contributors
 #include "mem_net.h"
 
+#include <cassert>
 #include <cstring>
 
 namespace mem {
@@ -116,6 +117,9 @@ static int post(hwmc_fabric *f, uint64_t group, const hwmc_out *out, int n)
             if (to->rail == from->rail && to->joined.count(group) && !to->forgotten &&
                 (!from->net->passes || from->net->passes(from->host, to->host, bytes)))
                 to->in.push_back(bytes);
+            else if (to->rail == from->rail && to->direct.joined.count(group) &&
+                     (!from->net->passes || from->net->passes(from->host, to->host, bytes)))
+                to->direct.arrive(bytes, to->in);
     }
     from->blocked = k < n;
     return k;
@@ -139,13 +143,12 @@ static int poll(hwmc_fabric *f, hwmc_in *in, int n)
     int k = 0;
 
     at->held.clear();
-    while (k < n && !at->in.empty()) {
+    at->held.reserve((size_t) n); // `in` points there
+    for (; k < n && !at->in.empty(); k++) {
         at->held.push_back(std::move(at->in.front()));
         at->in.pop_front();
-        k++;
+        in[k] = at->direct.take(at->held[(size_t) k], at->in);
     }
-    for (int i = 0; i < k; i++)
-        in[i] = {at->held[i].data(), at->held[i].size(), nullptr, 0};
     return k;
 }
 
@@ -158,7 +161,7 @@ static int poll_into(hwmc_fabric *f, const hwmc_expected *e, hwmc_in *in, int n)
     memset(e->at, 0xee, e->bytes);
     for (int i = 0; i < k; i++) {
         const size_t from = (size_t) i * e->body, room = from < e->bytes ? e->bytes - from : 0;
-        const Bytes &whole = at->held[i];
+        const Bytes &whole = at->held[i].bytes;
 
         if (whole.size() <= e->head || whole.size() - e->head > std::min(e->body, room) ||
             !e->is_next(e->ctx, whole.data(), (uint32_t) i))
@@ -191,9 +194,49 @@ static void close_fabric(hwmc_fabric *f)
     fabric_of(f)->joined.clear();
 }
 
-static const hwmc_fabric_ops fabric_ops = {"mem",   query,     draw,   join,     leave,
-                                           refresh, post,      lend,   returned, queued,
-                                           poll,    poll_into, no_fds, deadline, close_fabric};
+static int join_twin(hwmc_fabric *f, uint64_t group, uint64_t *twin)
+{
+    Fabric *at = fabric_of(f);
+
+    if (!at->direct.works)
+        return HWMC_ERR_GROUP;
+    assert(at->joined.count(group));
+    *twin = group | Direct::TWIN;
+    at->direct.joined.insert(*twin);
+    return HWMC_OK;
+}
+
+static int leave_twin(hwmc_fabric *f, uint64_t twin)
+{
+    auto at = fabric_of(f)->direct.joined.find(twin);
+
+    if (at == fabric_of(f)->direct.joined.end())
+        return HWMC_ERR_GROUP;
+    fabric_of(f)->direct.joined.erase(at);
+    return HWMC_OK;
+}
+
+static bool begin_run(hwmc_fabric *f, const hwmc_expected *e)
+{
+    return fabric_of(f)->direct.begin(*e);
+}
+
+static size_t extend_run(hwmc_fabric *f, size_t bytes)
+{
+    return fabric_of(f)->direct.extend(bytes);
+}
+
+static void end_run(hwmc_fabric *f, bool goes_on)
+{
+    fabric_of(f)->direct.end(goes_on, fabric_of(f)->in);
+}
+
+static const hwmc_fabric_direct_ops direct_ops = {join_twin, leave_twin, begin_run, extend_run,
+                                                  end_run};
+
+static const hwmc_fabric_ops fabric_ops = {
+    "mem",    query,  draw, join,      leave,  refresh,  post,         lend,
+    returned, queued, poll, poll_into, no_fds, deadline, close_fabric, &direct_ops};
 
 static void address(hwmc_lane *, const void **addr, size_t *len)
 {

@@ -17,9 +17,9 @@ extern "C" {
 #include "engine/engine.h"
 }
 
-namespace mem {
+#include "mem_direct.h"
 
-using Bytes = std::vector<unsigned char>;
+namespace mem {
 
 // The same with one bit changed, for each bit.
 std::vector<Bytes> with_a_bit_changed(const Bytes &bytes);
@@ -37,8 +37,9 @@ struct Fabric {
     Net *net;
     uint32_t host, rail;
     std::multiset<uint64_t> joined;
-    std::deque<Bytes> in;
-    std::vector<Bytes> held; // what the last poll gave out
+    std::deque<Came> in;
+    std::vector<Came> held; // what the last poll gave out
+    Direct direct;
     bool refuses_join = false;
     bool forgotten = false; // the network does not bring anything, until it is told again
     uint64_t refreshed = 0; // when it was told last

@@ -206,6 +206,7 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/engine/group/agenda.c          \
     src/mpi/coll/bcast_hw/engine/group/data.c            \
     src/mpi/coll/bcast_hw/engine/group/decline.c         \
+    src/mpi/coll/bcast_hw/engine/group/direct.c          \
     src/mpi/coll/bcast_hw/engine/group/expect.c          \
     src/mpi/coll/bcast_hw/engine/group/failure.c         \
     src/mpi/coll/bcast_hw/engine/group/group.c           \

@@ -102,6 +102,7 @@ void hwmc_configure_group(struct hwmc_group_cfg *cfg, MPI_Aint only, bool by_all
                        ? clamp(hwmc_settings.tune.segment_max, 1, 1 << 28)
                        : 0;
     cfg->adapt_lanes = hwmc_settings.tune.rail_weight;
+    cfg->direct = hwmc_settings.tune.direct != 0;
     configure_windows(cfg);
     cfg->delay_ns = (uint64_t) clamp(hwmc_settings.tune.root_delay_us, 0, 10000000) * 1000;
     cfg->join_ns = (uint64_t) clamp(hwmc_settings.tune.join_ms, 1, 600000) * 1000000;

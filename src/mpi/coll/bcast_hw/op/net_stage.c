@@ -83,6 +83,8 @@ static void pin(struct hwmc_net_stage *s)
     hwmc_group_pin(s->cfg.group, b->memory, (size_t) b->bytes);
     if (s->cfg.is_root)
         hwmc_group_lend(s->cfg.group);
+    else
+        hwmc_group_receive(s->cfg.group);
     s->pinned = true;
 }
 

@@ -53,6 +53,40 @@ struct hwmc_expected {
     const void *ctx;
 };
 
+/* Direct reception: an adapter takes memory that is posted for datagrams to come, in order, and
+ * puts the next datagram into what was posted first, whichever it is. Datagrams of a group of its
+ * own, the twin of a group, come to memory that is posted for them and to nothing else; if none is
+ * there, they are lost. A run is one message whose bodies are to come so, one at a time in a
+ * fabric.
+ *
+ *   no run --begin--> RUN --extend: memory is posted--> RUN --end--> no run
+ *                      \--poll finds another datagram than expected--> no run
+ *
+ * While anything is posted its bytes are the fabric's: nobody else reads or writes there. A body
+ * that came where it belongs is handed over like those of poll_into, and is the caller's again, as
+ * is everything after end. If another datagram comes, the fabric takes all back that is posted, has
+ * copied what came to wrong places, and hands that over as datagrams that came elsewhere. */
+struct hwmc_fabric_direct_ops {
+    /* As join and leave; *twin is what to post to, and to leave. Who has not joined the group
+     * itself may not. */
+    int (*join)(struct hwmc_fabric *f, uint64_t group, uint64_t *twin);
+    int (*leave)(struct hwmc_fabric *f, uint64_t twin);
+
+    /* A run begins: bodies that belong to `e`, from the first on, come to a twin that is joined.
+     * `e` is copied; its memory and ctx stay until the run is over. False: not now, or not to this
+     * memory. */
+    bool (*begin)(struct hwmc_fabric *f, const struct hwmc_expected *e);
+
+    /* Has memory posted for the first `bytes` bytes of the run at least, a whole number of bodies,
+     * unless there is no room. For how many it is; 0 if the run is over. */
+    size_t (*extend)(struct hwmc_fabric *f, size_t bytes);
+
+    /* Ends the run, if it is not over: when it returns, nothing is written to its memory any more.
+     * `goes_on`: more of the message may come to the twin; it is handed over like what comes
+     * elsewhere. */
+    void (*end)(struct hwmc_fabric *f, bool goes_on);
+};
+
 /* A burst: as many datagrams as some fabric or system carries in one piece. */
 #define HWMC_BURST 64u          /* the most datagrams of one */
 #define HWMC_BURST_BYTES 65507u /* ... and bytes: what IPv4 and UDP headers leave of 64 KiB */
@@ -129,6 +163,9 @@ struct hwmc_fabric_ops {
 
     /* Leaves all groups and frees everything. */
     void (*close)(struct hwmc_fabric *f);
+
+    /* NULL: the fabric cannot do that. */
+    const struct hwmc_fabric_direct_ops *direct;
 };
 
 /* Datagrams of `bytes` in a burst, 1 or more. */

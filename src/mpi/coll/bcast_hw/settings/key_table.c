@@ -109,6 +109,9 @@ static const struct hwmc_key tune_keys[] = {
         "piece "
         "are sent from the program's memory and placed there, and only what not all members have "
         "when MPI_Bcast returns is copied."),
+    INT(direct, LOCAL, 0, 1, 1, "",
+        "1: over verbs with one rail, adapters put payloads of messages longer than in_place, from "
+        "their second window on, into the program's memory; on all ranks or on none. 0: no."),
     INT(leaders, ALIKE, 1, 8, 4, "ranks",
         "How many ranks of a host hand their own broadcasts to the network themselves. The others "
         "give them to the first of these. Each needs channels of its own."),

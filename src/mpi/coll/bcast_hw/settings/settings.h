@@ -128,6 +128,7 @@ struct hwmc_set_tune {
     int fanout;
     int channel;
     int in_place;
+    int direct;
     int leaders;
     int root_delay_us;
     int ttl;

@@ -72,6 +72,9 @@ enum hwmc_msg_type {
 #define HWMC_FLAG_APART 64u
 /* BLOCK: a part of a long block, which its receiver has asked for. */
 #define HWMC_FLAG_GRANTED 128u
+/* SYNC_UP, SYNC_DOWN: all of the subtree, or all members, are ready to receive directly
+ * (core/flow/direct.h). DATA by multicast: it goes to the group for that. */
+#define HWMC_FLAG_DIRECT 128u
 
 /* Why a communicator does not use multicast. The values are part of the wire protocol. */
 #define HWMC_REASONS(X)                                                                            \

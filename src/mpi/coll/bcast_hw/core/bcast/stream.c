@@ -191,6 +191,8 @@ uint64_t hwmc_stream_post_root(struct hwmc_stream *s, uint32_t bytes, bool more,
     hwmc_two_stage_post_root(m, bytes, more, rails, hwmc_delay_until(&s->delay, s->ring.size, now),
                              &s->ring, now);
     m->flags = has_all(s) ? 0 : HWMC_FLAG_APART;
+    m->flags |=
+        hwmc_direct_takes(&s->channel.direct, s->posted, s->channel.n) ? HWMC_FLAG_DIRECT : 0;
     hwmc_stream_attend(s, m);
     return s->posted++;
 }
@@ -231,6 +233,13 @@ bool hwmc_stream_done(const struct hwmc_stream *s)
 bool hwmc_stream_has(const struct hwmc_stream *s, uint64_t bid)
 {
     return hwmc_two_stage_done(hwmc_stream_slot(s, bid));
+}
+
+bool hwmc_stream_is_unknown(const struct hwmc_stream *s, uint64_t bid)
+{
+    const struct hwmc_two_stage *m = hwmc_stream_slot(s, bid);
+
+    return m->bid != bid || m->frags == 0;
 }
 
 bool hwmc_stream_failed(const struct hwmc_stream *s, uint32_t *theirs)

@@ -143,6 +143,9 @@ bool hwmc_stream_done(const struct hwmc_stream *s);
 /* The same of broadcast `bid`, posted by multicast and not consumed: all of it is here, or sent. */
 bool hwmc_stream_has(const struct hwmc_stream *s, uint64_t bid);
 
+/* Nothing of broadcast `bid`, which is within the window, has come. */
+bool hwmc_stream_is_unknown(const struct hwmc_stream *s, uint64_t bid);
+
 /* The first one, done, went along trees and failed: ranks disagree about its length.
  * *theirs: what others take it for, 0: not known. */
 bool hwmc_stream_failed(const struct hwmc_stream *s, uint32_t *theirs);

@@ -163,7 +163,7 @@ struct hwmc_two_stage {
     uint64_t moved_at; /* ns at which the last fragment came or was cast; 0: none yet */
 
     /* At its root. */
-    uint8_t flags;       /* of its fragments by multicast: HWMC_FLAG_APART, or 0 */
+    uint8_t flags;       /* of its fragments by multicast: HWMC_FLAG_APART, _DIRECT */
     uint32_t next_cast;  /* fragments below are multicast */
     uint32_t again;      /* fragments to be multicast once more */
     uint8_t ends;        /* rails that are to bring the last fragment once more */

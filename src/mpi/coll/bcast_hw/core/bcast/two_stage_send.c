@@ -67,6 +67,8 @@ static void next_cast(struct hwmc_two_stage *m, struct hwmc_ring *ring, uint32_t
     tx->multicast = true;
     tx->flags |= m->flags;
     tx->rail = (uint8_t) __builtin_ctz(rails);
+    if (m->again > 0 || m->ends) /* those who got it once do not expect it directly */
+        tx->flags &= (uint8_t) ~HWMC_FLAG_DIRECT;
     if (m->again > 0) {
         tx->data.index = take_root_nack(m);
         ring->counts->cast_again++;

@@ -23,6 +23,7 @@ void hwmc_channel_init(struct hwmc_channel *c, uint32_t size, uint32_t rank, uin
         .ask_at = HWMC_NEVER,
         .counts = counts,
     };
+    hwmc_direct_init(&c->direct);
     hwmc_channel_check(c);
 }
 
@@ -83,6 +84,12 @@ bool hwmc_channel_due(const struct hwmc_channel *c, uint64_t count)
     return sync_point(c, count) == count;
 }
 
+/* The whole subtree is ready for what a floor of `count` lets go. */
+static bool is_direct(const struct hwmc_channel *c, uint64_t count)
+{
+    return hwmc_direct_is_ready(&c->direct, count, c->n, all_children(c));
+}
+
 /* All children are to hear the last floor by lane: a parent that is gone cannot be asked. */
 static void channel_finish(struct hwmc_channel *c)
 {
@@ -115,6 +122,7 @@ static void publish_floor(struct hwmc_channel *c)
         c->epoch_lost = c->lost;
         c->lost = 0;
         raise_floor(c, count);
+        hwmc_direct_on_floor(&c->direct, count, is_direct(c, count));
         if (c->way_down != HWMC_CHANNEL_BY_LANES)
             c->way_down = c->size > 1 ? HWMC_CHANNEL_CAST_DUE : HWMC_CHANNEL_BY_CAST;
         pass_down(c, count);
@@ -162,6 +170,7 @@ static enum hwmc_verdict on_up(struct hwmc_channel *c, const struct hwmc_msg *ms
     if (msg->bid == c->child[i])
         return HWMC_DUP;
     c->child[i] = msg->bid;
+    hwmc_direct_on_up(&c->direct, i, msg->flags & HWMC_FLAG_DIRECT);
     c->lost += msg->up.repaired;
     publish_floor(c);
     return HWMC_TAKEN;
@@ -196,6 +205,7 @@ static enum hwmc_verdict on_down(struct hwmc_channel *c, const struct hwmc_msg *
         c->counts->syncs++;
     c->epoch_lost = msg->down.repaired;
     raise_floor(c, msg->bid);
+    hwmc_direct_on_floor(&c->direct, msg->bid, msg->flags & HWMC_FLAG_DIRECT);
     if (!msg->multicast && (msg->flags & HWMC_FLAG_LAST))
         c->last = true;
     channel_finish(c);
@@ -264,7 +274,10 @@ void hwmc_channel_on_timer(struct hwmc_channel *c, uint64_t now)
 /* SYNC_DOWN, with the floor. */
 static void fill_down(const struct hwmc_channel *c, struct hwmc_msg *tx, uint32_t peer)
 {
+    const bool direct = c->floor > 0 && c->direct.floor == c->floor;
+
     *tx = (struct hwmc_msg){.type = HWMC_MSG_SYNC_DOWN,
+                            .flags = direct ? HWMC_FLAG_DIRECT : 0,
                             .peer = peer,
                             .bid = c->floor,
                             .down = {.repaired = c->epoch_lost}};
@@ -277,6 +290,7 @@ int hwmc_channel_next_send(struct hwmc_channel *c, uint8_t rails, struct hwmc_ms
     if (c->rank != 0 && is_worth_sync(c, count)) {
         c->up = count;
         *tx = (struct hwmc_msg){.type = HWMC_MSG_SYNC_UP,
+                                .flags = is_direct(c, count) ? HWMC_FLAG_DIRECT : 0,
                                 .peer = hwmc_tree_parent(c->rank, c->fanout),
                                 .bid = c->up,
                                 .up = {.repaired = c->lost}};
@@ -299,7 +313,7 @@ int hwmc_channel_next_send(struct hwmc_channel *c, uint8_t rails, struct hwmc_ms
     }
     if (c->owed) {
         fill_down(c, tx, hwmc_tree_take_child(c->rank, &c->owed, c->fanout));
-        tx->flags = c->end == HWMC_CHANNEL_CLOSED ? HWMC_FLAG_LAST : 0;
+        tx->flags |= c->end == HWMC_CHANNEL_CLOSED ? HWMC_FLAG_LAST : 0;
         return 1;
     }
     return 0;
@@ -313,4 +327,6 @@ void hwmc_channel_check(const struct hwmc_channel *c)
     assert(c->floor <= c->consumed && c->consumed <= c->floor + c->n);
     assert(c->up <= subtree_count(c) || c->rank == 0);
     assert(c->end != HWMC_CHANNEL_CLOSED || c->floor == c->consumed);
+    assert(c->direct.floor <= c->floor);
+    assert(c->direct.from < HWMC_NEVER || (c->direct.ready == 0 && !c->direct.broken));
 }

@@ -41,6 +41,7 @@
 #include "../base/msg.h"
 #include "../base/policy.h"
 #include "../place/kary.h"
+#include "direct.h"
 
 /* How a floor goes to the other members. */
 enum hwmc_channel_down {
@@ -84,6 +85,7 @@ struct hwmc_channel {
     bool fine;    /* the last broadcast consumed was part of a long message */
     bool stalled; /* a broadcast waits for a channel */
     bool last;    /* the parent said that its floor is the last */
+    struct hwmc_direct direct;
     struct hwmc_counts *counts;
 };
 

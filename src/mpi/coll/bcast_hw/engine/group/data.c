@@ -37,6 +37,12 @@ void hwmc_group_lend(struct hwmc_group *g)
 {
     g->wires->engine_counts->lent +=
         hwmc_rails_lend(&g->wires->rails, g->placement.user, g->placement.user_bytes);
+    hwmc_group_direct_root(g);
+}
+
+void hwmc_group_receive(struct hwmc_group *g)
+{
+    hwmc_group_direct_begin(g);
 }
 
 bool hwmc_group_sent(struct hwmc_group *g)
@@ -54,6 +60,7 @@ bool hwmc_group_recall(struct hwmc_group *g)
 void hwmc_group_unpin(struct hwmc_group *g)
 {
     hwmc_group_recall(g);
+    hwmc_group_direct_end(g, false);
     hwmc_placement_unpin(&g->placement, g->stream.channel.floor);
     if (g->all->pinned == g)
         g->all->pinned = NULL;
@@ -137,6 +144,7 @@ void hwmc_group_post_trees(struct hwmc_group *g, uint32_t root, void *memory, ui
 
 void hwmc_group_consume(struct hwmc_group *g, uint64_t now)
 {
+    hwmc_group_direct_extend(g, g->stream.channel.consumed + 1);
     hwmc_stream_consume(&g->stream, now);
     hwmc_group_pump(g, now);
 }
@@ -172,7 +180,8 @@ static void complete_cast(const struct hwmc_group *g, struct hwmc_msg *m, bool w
     m->data.frags = hwmc_frags_of(m->data.bytes, g->stream.ring.frag_bytes);
 }
 
-/* Puts a fragment where it belongs, unless it came there. */
+/* Puts a fragment where it belongs, unless it came there. If it was to come there and did not, what
+ * an adapter has of that memory is taken back before. */
 static void place_fragment(struct hwmc_group *g, const struct hwmc_msg *m,
                            const unsigned char *payload)
 {
@@ -180,10 +189,14 @@ static void place_fragment(struct hwmc_group *g, const struct hwmc_msg *m,
     unsigned char *at =
         hwmc_placement_of(&g->placement, m->bid, m->data.bytes) + (size_t) m->data.index * frag;
 
-    if (at != payload)
+    if (at != payload) {
+        if (m->bid >= g->direct.first)
+            hwmc_group_direct_end(g, true);
         memmove(at, payload, hwmc_frag_len(m->data.bytes, frag, m->data.index));
-    else
-        g->wires->engine_counts->in_place++;
+        return;
+    }
+    g->wires->engine_counts->in_place++;
+    g->wires->engine_counts->direct += (m->flags & HWMC_FLAG_DIRECT) != 0;
 }
 
 /* The message is completed, and goes through its fragments, where it is: written in parts a moment

@@ -26,7 +26,7 @@ bool hwmc_expect(const struct hwmc_groups *all, uint32_t rail, struct hwmc_expec
     const struct hwmc_stream *s;
     size_t bytes, frag;
 
-    if (!g || g->state != HWMC_GROUP_ON || !g->running)
+    if (!g || g->state != HWMC_GROUP_ON || !g->running || g->direct.first != HWMC_NEVER)
         return false;
     s = &g->stream;
     frag = s->ring.frag_bytes;

@@ -54,6 +54,7 @@ struct hwmc_group *hwmc_group_create(struct hwmc_groups *all, const struct hwmc_
         .leader = g->world[0],
         .unchecked = hwmc_wires_unchecked(all->wires),
     };
+    hwmc_group_direct_init(g);
     hwmc_notice_init(&g->loss, cfg->size, cfg->rank, cfg->fanout, cfg->key);
     hwmc_group_make_proposal(g, &proposal);
     hwmc_negotiation_start(&g->negotiation, cfg->size, cfg->rank, cfg->fanout, cfg->key, &proposal,
@@ -103,10 +104,13 @@ static void transmit_msg(struct hwmc_group *g, const struct hwmc_msg *msg, uint3
         body = probe_padding;
         len = hwmc_wire_probe_len(msg->probe.bytes);
     }
-    if (msg->multicast)
-        hwmc_wires_cast(g->wires, g->negotiation.agreed.group, &g->id, g->cfg.rank, msg, body, len);
-    else
+    if (msg->multicast) {
+        const struct hwmc_rails_to to = {g->negotiation.agreed.group, hwmc_group_direct_to(g, msg)};
+
+        hwmc_wires_cast(g->wires, &to, &g->id, g->cfg.rank, msg, body, len);
+    } else {
         hwmc_wires_send(g->wires, g->world[msg->peer], &g->id, g->cfg.rank, msg, body, len);
+    }
 }
 
 static uint64_t next_timer(const struct hwmc_group *g)

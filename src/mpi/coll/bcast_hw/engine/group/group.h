@@ -26,6 +26,7 @@
 #include "../../core/bcast/stream.h"
 #include "agenda.h"
 #include "blocks.h"
+#include "direct.h"
 #include "placement.h"
 #include "failure.h"
 #include "names.h"
@@ -65,8 +66,9 @@ struct hwmc_group_cfg {
     uint64_t delay_ns;
     uint64_t join_ns; /* how long joining the fabrics' group may take */
     uint64_t probe_ns;
-    bool later; /* nothing is sent before the next progress */
-    bool apart; /* some cannot hear others' multicast, as all know: it does without any rail */
+    bool direct; /* long messages are received directly, where adapters can */
+    bool later;  /* nothing is sent before the next progress */
+    bool apart;  /* some cannot hear others' multicast, as all know: it does without any rail */
 };
 
 struct hwmc_group {
@@ -100,6 +102,7 @@ struct hwmc_group {
     size_t reserved; /* bytes of the engine's bound */
     void *stream_mem;
     struct hwmc_placement placement; /* where its bytes lie */
+    struct hwmc_group_direct direct; /* received there by adapters */
     uint32_t noted;                  /* the epoch that the driver has taken note of */
     uint32_t
         shown;   /* to the driver, by cfg.show of the engine: the epoch, counted from 1; 0: none */
@@ -126,10 +129,11 @@ void hwmc_group_stall(struct hwmc_group *g, uint64_t now);
 
 /* The next message, of `bytes`, lies, or is to lie, at `memory`, of the program's: its broadcasts
  * are sent from there and placed there as far as they have not begun to come. A root lends it to
- * the rails besides. Until unpin, which a root calls when all is sent, and has left, or after an
- * error: what is not sent then is lost. */
+ * the rails besides, and a member has them receive to there (direct.h). Until unpin, which a root
+ * calls when all is sent, and has left, or after an error: what is not sent then is lost. */
 void hwmc_group_pin(struct hwmc_group *g, void *memory, size_t bytes);
 void hwmc_group_lend(struct hwmc_group *g);
+void hwmc_group_receive(struct hwmc_group *g);
 bool hwmc_group_sent(struct hwmc_group *g);
 void hwmc_group_unpin(struct hwmc_group *g);
 

@@ -238,6 +238,7 @@ void hwmc_group_do_asked(struct hwmc_group *g, uint64_t now)
 
 static void leave_multicast(struct hwmc_group *g)
 {
+    hwmc_group_direct_leave(g);
     leave_rails(g, ~0u);
     g->casts = false;
     hwmc_rails_forget(&g->wires->rails, g->placement.channels,
@@ -277,6 +278,7 @@ void hwmc_group_settle(struct hwmc_group *g)
         g->casts = true;
         leave_rails(g, ~g->negotiation.agreed.rails);
         hwmc_stream_agreed(&g->stream, (uint8_t) g->negotiation.agreed.rails);
+        hwmc_group_direct_init(g);
         meet_successor(g);
         g->wires->engine_counts->setup_on++;
         return;

@@ -155,24 +155,35 @@ static bool is_lost(struct hwmc_rails_one *one, int k, uint64_t now)
     return k < 0 || one->stuck_at <= now;
 }
 
-/* What a fabric refuses for good is lost like any datagram: repair has it. */
-static void flush_one(struct hwmc_rails *rails, uint32_t r, uint64_t now)
+/* Of those that wait, the first ones that go to the same group. */
+static int count_alike(const struct hwmc_backlog *b)
+{
+    int end = b->next;
+
+    while (end < b->n && b->to[end] == b->to[b->next])
+        end++;
+    return end - b->next;
+}
+
+/* What a fabric refuses for good is lost like any datagram: repair has it. Whether it took all it
+ * was given. */
+static bool flush_alike(struct hwmc_rails *rails, uint32_t r, uint64_t now)
 {
     struct hwmc_rails_one *one = &rails->one[r];
     struct hwmc_backlog *b = &one->backlog;
     struct hwmc_fabric *f = one->fabric;
     bool choosing = is_several(rails->mask);
     const size_t bytes = b->bytes;
-    const int n = b->n - b->next;
+    const int n = count_alike(b);
     size_t queued = 0;
     int k;
 
     one->blocked = false;
-    if (b->next == b->n)
-        return;
+    if (n == 0)
+        return false;
     if (choosing)
         hwmc_stripe_on_queue(&rails->stripe.rail[r], f->ops->queued(f), now);
-    k = f->ops->post(f, b->group, b->out + b->next, n);
+    k = f->ops->post(f, b->to[b->next], b->out + b->next, n);
     if (choosing || n >= one->burst)
         queued = f->ops->queued(f);
     if (choosing)
@@ -180,16 +191,22 @@ static void flush_one(struct hwmc_rails *rails, uint32_t r, uint64_t now)
     if (is_lost(one, k, now)) {
         hwmc_stripe_on_failure(&rails->stripe.rail[r], now);
         drop_backlog(b);
-        return;
+        return false;
     }
     for (int end = b->next + k; b->next < end; b->next++)
         b->bytes -= b->out[b->next].head_len + b->out[b->next].body_len;
     if (k >= one->burst)
         note_burst(one, bytes, queued);
+    one->blocked = k < n;
     if (b->next == b->n)
         drop_backlog(b);
-    else
-        one->blocked = true;
+    return k == n;
+}
+
+static void flush_one(struct hwmc_rails *rails, uint32_t r, uint64_t now)
+{
+    while (flush_alike(rails, r, now))
+        ;
 }
 
 void hwmc_rails_flush(struct hwmc_rails *rails, uint64_t now)
@@ -290,16 +307,18 @@ struct hwmc_room hwmc_rails_room(struct hwmc_rails *rails, uint32_t mask, uint32
     return room;
 }
 
-uint32_t hwmc_rails_cast(struct hwmc_rails *rails, uint64_t group, const struct hwmc_wire_id *id,
-                         uint32_t src, const struct hwmc_msg *msg, const void *body, uint32_t len)
+uint32_t hwmc_rails_cast(struct hwmc_rails *rails, const struct hwmc_rails_to *to,
+                         const struct hwmc_wire_id *id, uint32_t src, const struct hwmc_msg *msg,
+                         const void *body, uint32_t len)
 {
     struct hwmc_backlog *b = &rails->one[msg->rail].backlog;
     uint32_t head_len = hwmc_wire_head_len(msg);
     unsigned char *auth = b->head[b->n], *head = auth + HWMC_AUTH;
     uint32_t high = msg->type == HWMC_MSG_DATA ? (uint32_t) (msg->bid >> 32) : 0;
 
-    assert(b->n < (int) HWMC_BURST && (b->n == 0 || b->group == group));
-    b->group = group;
+    assert(b->n < (int) HWMC_BURST && (b->n == 0 || b->group == to->group));
+    b->group = to->group;
+    b->to[b->n] = to->to;
     hwmc_wire_encode(head, id, src, msg, (void *) (uintptr_t) body, len);
     if (rails->auth) {
         hwmc_auth_put(rails->auth, auth, HWMC_AUTH_TO_RAIL(msg->rail), high, head, head_len, body,

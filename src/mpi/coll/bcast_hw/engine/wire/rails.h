@@ -32,11 +32,12 @@
 /* ns: while a rail drains at all it takes a datagram in a few ms, or 100 ms at 1 Mbit/s. */
 #define HWMC_RAILS_STUCK_NS UINT64_C(1000000000)
 
-/* Datagrams for one fabric, all of one group. */
+/* Datagrams for one fabric, all of one group or its twin (port/fabric.h). */
 struct hwmc_backlog {
-    uint64_t group; /* the fabric's */
-    size_t bytes;   /* from `next` on */
-    int next;       /* the first not yet taken */
+    uint64_t group;          /* the fabric's */
+    uint64_t to[HWMC_BURST]; /* the group of each, or its twin */
+    size_t bytes;            /* from `next` on */
+    int next;                /* the first not yet taken */
     int n;
     struct hwmc_out out[HWMC_BURST];
     unsigned char head[HWMC_BURST][HWMC_AUTH + HWMC_WIRE_HEAD];
@@ -109,9 +110,16 @@ struct hwmc_room hwmc_rails_room(struct hwmc_rails *rails, uint32_t mask, uint32
 /* Of `mask`, one bit: the rail that would have sent a datagram first. */
 uint8_t hwmc_rails_best(struct hwmc_rails *rails, uint32_t mask, uint64_t now);
 
+/* Where a datagram goes: to a group, or to its twin. */
+struct hwmc_rails_to {
+    uint64_t group;
+    uint64_t to; /* `group`, or its twin */
+};
+
 /* Puts a datagram to those that wait; there is room. Returns its length. */
-uint32_t hwmc_rails_cast(struct hwmc_rails *rails, uint64_t group, const struct hwmc_wire_id *id,
-                         uint32_t src, const struct hwmc_msg *msg, const void *body, uint32_t len);
+uint32_t hwmc_rails_cast(struct hwmc_rails *rails, const struct hwmc_rails_to *to,
+                         const struct hwmc_wire_id *id, uint32_t src, const struct hwmc_msg *msg,
+                         const void *body, uint32_t len);
 
 /* ns at which a fabric has something to do though nothing comes, or what waits is lost; NEVER. */
 uint64_t hwmc_rails_deadline(const struct hwmc_rails *rails);

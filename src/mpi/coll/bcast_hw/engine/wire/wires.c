@@ -49,12 +49,13 @@ void hwmc_wires_shares(const struct hwmc_wires *w, uint32_t rails, uint32_t lane
     hwmc_wrr_init(d, lanes > 0 ? lanes : 1, mbit);
 }
 
-void hwmc_wires_cast(struct hwmc_wires *w, uint64_t group, const struct hwmc_wire_id *id,
-                     uint32_t src, const struct hwmc_msg *msg, const void *body, uint32_t len)
+void hwmc_wires_cast(struct hwmc_wires *w, const struct hwmc_rails_to *to,
+                     const struct hwmc_wire_id *id, uint32_t src, const struct hwmc_msg *msg,
+                     const void *body, uint32_t len)
 {
     w->engine_counts->datagrams_sent++;
     w->engine_counts->datagram_bytes_sent +=
-        hwmc_rails_cast(&w->rails, group, id, src, msg, body, len);
+        hwmc_rails_cast(&w->rails, to, id, src, msg, body, len);
 }
 
 static int send_by(struct hwmc_wires *w, struct hwmc_lane *lane, uint32_t world_rank,

@@ -25,6 +25,7 @@ struct hwmc_probe;
     X(datagrams_received, "multicast datagrams received")                                          \
     X(datagram_bytes_received, "bytes of multicast datagrams received, headers included")          \
     X(in_place, "fragments whose payload the system put where the program wants it")               \
+    X(direct, "of these, fragments that an adapter received into the program's memory")            \
     X(lent, "messages that an adapter sends from the program's memory, one a rail")                \
     X(lane_messages_sent, "messages sent over lanes")                                              \
     X(lane_messages_received, "messages received over lanes")                                      \
@@ -136,8 +137,9 @@ uint32_t hwmc_wires_lane_rails(const struct hwmc_wires *w);
 bool hwmc_wires_is_silent(const struct hwmc_wires *w, uint32_t rail);
 
 /* Multicasts a datagram to the fabrics' group; there is room on its rail. */
-void hwmc_wires_cast(struct hwmc_wires *w, uint64_t group, const struct hwmc_wire_id *id,
-                     uint32_t src, const struct hwmc_msg *msg, const void *body, uint32_t len);
+void hwmc_wires_cast(struct hwmc_wires *w, const struct hwmc_rails_to *to,
+                     const struct hwmc_wire_id *id, uint32_t src, const struct hwmc_msg *msg,
+                     const void *body, uint32_t len);
 
 /* By the lane for control and repair. A peer that cannot be reached is lost. */
 void hwmc_wires_send(struct hwmc_wires *w, uint32_t world_rank, const struct hwmc_wire_id *id,

@@ -135,6 +135,7 @@ mpi_core_sources +=                                  \
 noinst_HEADERS +=                                   \
     src/mpid/ch4/netmod/hwmc/fabric/verbs.h         \
     src/mpid/ch4/netmod/hwmc/fabric/verbs_address.h \
+    src/mpid/ch4/netmod/hwmc/fabric/verbs_direct.h  \
     src/mpid/ch4/netmod/hwmc/fabric/verbs_impl.h    \
     src/mpid/ch4/netmod/hwmc/fabric/verbs_loans.h   \
     src/mpid/ch4/netmod/hwmc/fabric/verbs_members.h \
@@ -170,12 +171,14 @@ hwmc_rc_sources =                               \
 
 hwmc_verbs_sources =                                \
     src/mpid/ch4/netmod/hwmc/fabric/verbs.c         \
+    src/mpid/ch4/netmod/hwmc/fabric/verbs_direct.c  \
     src/mpid/ch4/netmod/hwmc/fabric/verbs_loans.c   \
     src/mpid/ch4/netmod/hwmc/fabric/verbs_members.c \
     src/mpid/ch4/netmod/hwmc/fabric/verbs_probe.c   \
     src/mpid/ch4/netmod/hwmc/fabric/verbs_recv.c    \
     src/mpid/ch4/netmod/hwmc/fabric/verbs_registrations.c \
     src/mpid/ch4/netmod/hwmc/fabric/verbs_send.c    \
+    src/mpid/ch4/netmod/hwmc/fabric/verbs_twins.c   \
     src/mpid/ch4/netmod/hwmc/verbs/events.c         \
     src/mpid/ch4/netmod/hwmc/verbs/port.c
 

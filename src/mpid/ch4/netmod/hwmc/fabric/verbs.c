@@ -18,6 +18,7 @@
 
 #define SEND_BYTES 131072u /* what waits in this host delays everything behind it */
 #define SEND_MIN 32u       /* datagrams */
+#define DIRECT_MORE 128u   /* slots beyond those of a window: datagrams that are looked at */
 #define INLINE_BYTES 128u  /* wished */
 
 static void verbs_query(struct hwmc_fabric *f, struct hwmc_fabric_attr *attr)
@@ -54,6 +55,8 @@ static int verbs_post(struct hwmc_fabric *f, uint64_t group, const struct hwmc_o
 
     if (v->members.gone)
         return HWMC_ERR_DEVICE;
+    if (to == NULL)
+        to = hwmc_verbs_members_target(&v->twins, group);
     return to != NULL ? hwmc_verbs_send_post(&v->send, to, out, n) : HWMC_ERR_GROUP;
 }
 
@@ -110,10 +113,13 @@ static void take_events(struct hwmc_verbs *v)
     }
     if (renew)
         hwmc_verbs_members_renew(&v->members, hwmc_verbs_now());
+    if (renew && v->direct.qp != NULL)
+        hwmc_verbs_members_renew(&v->twins, hwmc_verbs_now());
 }
 
-/* Counts what is not to be handed over. */
-static bool is_wanted(struct hwmc_verbs *v, const struct hwmc_verbs_came *came)
+/* Counts what is not to be handed over. `members`: of the queue pair that took it. */
+static bool is_wanted(struct hwmc_verbs *v, const struct hwmc_verbs_members *members,
+                      const struct hwmc_verbs_came *came)
 {
     union ibv_gid from, to;
 
@@ -121,7 +127,7 @@ static bool is_wanted(struct hwmc_verbs *v, const struct hwmc_verbs_came *came)
         v->drops.bad++;
         return false;
     }
-    if (!hwmc_verbs_members_have(&v->members, &to)) {
+    if (!hwmc_verbs_members_have(members, &to)) {
         v->drops.foreign++;
         return false;
     }
@@ -133,21 +139,36 @@ static bool is_wanted(struct hwmc_verbs *v, const struct hwmc_verbs_came *came)
     return true;
 }
 
+/* What came by a completion; false: nothing that is to be handed over. */
+static bool take_datagram(struct hwmc_verbs *v, const struct ibv_wc *wc, struct hwmc_in *in)
+{
+    struct hwmc_verbs_came came;
+
+    if (hwmc_verbs_is_direct(wc))
+        return hwmc_verbs_direct_next(&v->direct, wc, &came) &&
+               hwmc_verbs_direct_take(&v->direct, wc, is_wanted(v, &v->twins, &came), in);
+    if (!hwmc_verbs_recv_take(&v->recv, wc, &came) || !is_wanted(v, &v->members, &came))
+        return false;
+    *in = (struct hwmc_in){.data = came.data, .len = came.len};
+    return true;
+}
+
 static int verbs_poll(struct hwmc_fabric *f, struct hwmc_in *in, int n)
 {
     struct hwmc_verbs *v = (struct hwmc_verbs *) f;
-    struct hwmc_verbs_came came;
+    struct ibv_wc wc;
     int kept = 0;
 
     v->send.loans.ended = false;
     take_events(v);
     if (hwmc_verbs_members_pending(&v->members))
         hwmc_verbs_members_progress(&v->members, hwmc_verbs_now());
+    hwmc_verbs_twins_progress(v);
     hwmc_verbs_recv_give_back(&v->recv);
+    hwmc_verbs_direct_give_back(&v->direct);
     hwmc_verbs_recv_look(&v->recv);
-    while (kept < n && hwmc_verbs_recv_next(&v->recv, &came))
-        if (is_wanted(v, &came))
-            in[kept++] = (struct hwmc_in){.data = came.data, .len = came.len};
+    while (kept < n && hwmc_verbs_recv_next(&v->recv, &wc))
+        kept += take_datagram(v, &wc, &in[kept]);
     return kept;
 }
 
@@ -194,6 +215,7 @@ static void verbs_close(struct hwmc_fabric *f)
 {
     struct hwmc_verbs *v = (struct hwmc_verbs *) f;
 
+    hwmc_verbs_twins_close(v);
     hwmc_verbs_members_close(&v->members);
     if (v->port.id->qp != NULL)
         rdma_destroy_qp(v->port.id);
@@ -227,6 +249,7 @@ static const struct hwmc_fabric_ops verbs_ops = {
     .fds = verbs_fds,
     .deadline = verbs_deadline,
     .close = verbs_close,
+    .direct = &hwmc_verbs_direct_ops,
 };
 
 static uint32_t at_most(size_t a, int b)
@@ -246,6 +269,10 @@ static int size_queues(struct hwmc_verbs *v, uint32_t *sends, uint32_t *recvs)
     most = device.max_qp_wr < device.max_cqe ? device.max_qp_wr : device.max_cqe;
     *sends = at_most(SEND_BYTES / len > SEND_MIN ? SEND_BYTES / len : SEND_MIN, most);
     *recvs = at_most((v->params.window + len - 1) / len, most);
+    /* A window has more fragments than datagrams, as headers do not count. */
+    v->directs = at_most(*recvs + *recvs / 8 + DIRECT_MORE, most - (int) *recvs);
+    if (v->directs < DIRECT_MORE || device.max_sge < (int) HWMC_VERBS_LIST_SGES)
+        v->directs = 0;
     v->attr = (struct hwmc_fabric_attr){
         .max_datagram = len,
         .window = *recvs * len,
@@ -266,7 +293,7 @@ static int open_completions(struct hwmc_verbs *v, uint32_t sends, uint32_t recvs
     if (flags < 0 || fcntl(v->channel->fd, F_SETFL, flags | O_NONBLOCK) != 0)
         return HWMC_ERR_DEVICE;
     v->send.cq = ibv_create_cq(v->port.context, (int) sends, NULL, v->channel, 0);
-    v->recv.cq = ibv_create_cq(v->port.context, (int) recvs, NULL, v->channel, 0);
+    v->recv.cq = ibv_create_cq(v->port.context, (int) (recvs + v->directs), NULL, v->channel, 0);
     return v->send.cq != NULL && v->recv.cq != NULL ? HWMC_OK : HWMC_ERR_LIMIT;
 }
 
@@ -309,7 +336,7 @@ static int open_queues(struct hwmc_verbs *v)
     if (err == HWMC_OK)
         err = hwmc_verbs_send_open(&v->send, v->pd, sends, v->attr.max_datagram);
     if (err == HWMC_OK)
-        err = hwmc_verbs_recv_open(&v->recv, v->pd, recvs, v->attr.max_datagram);
+        err = hwmc_verbs_recv_open(&v->recv, v->pd, recvs, v->attr.max_datagram, v->directs);
     if (err == HWMC_OK)
         err = hwmc_verbs_recv_post(&v->recv, true);
     return err;
@@ -330,6 +357,7 @@ int hwmc_fabric_verbs_open(const struct hwmc_rail *rail, const struct hwmc_verbs
     }
     v->super.ops = &verbs_ops;
     v->params = *params;
+    v->rail = *rail;
     v->members = (struct hwmc_verbs_members){
         .port = &v->port, .send = &v->send, .key = params->key, .udp_port = params->port};
     err = open_queues(v);

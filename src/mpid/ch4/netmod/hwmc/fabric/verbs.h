@@ -4,7 +4,8 @@
  *
  * verbs: multicast of InfiniBand and RoCE v2 as a fabric: unreliable datagrams (UD) on one queue
  * pair a process and rail, which all communicators share. verbs_send.h has what goes out, also from
- * the program's memory (verbs_loans.h), verbs_recv.h what comes.
+ * the program's memory (verbs_loans.h), verbs_recv.h what comes; verbs_direct.h has a second queue
+ * pair, for what comes to the program's memory.
  *
  * A group number is 64 random bits on InfiniBand, which with 48 of the job's key make the multicast
  * GID. On RoCE it is that of IPv4 multicast (base/random.h), and InfiniBand takes such a number
@@ -36,6 +37,7 @@ struct hwmc_verbs_drops {
 };
 
 struct hwmc_verbs_sent;
+struct hwmc_verbs_directs;
 
 /* Opens the fabric on the RDMA port behind `rail`; close frees it. ERR_DEVICE: there is none, or it
  * does not work; this takes a fraction of a millisecond where there is no RDMA at all. ERR_NOMEM,
@@ -52,7 +54,8 @@ void hwmc_fabric_verbs_use_port(struct hwmc_fabric *fabric, uint16_t port);
  * in this time; ERR_DEVICE: nothing came back. */
 int hwmc_fabric_verbs_probe(struct hwmc_fabric *fabric, uint64_t timeout_ns);
 
-/* For tests and reports. What was sent: verbs_send.h. */
+/* For tests and reports. What was sent: verbs_send.h; what came directly: verbs_direct.h. */
+const struct hwmc_verbs_directs *hwmc_fabric_verbs_directs(const struct hwmc_fabric *fabric);
 const struct hwmc_verbs_sent *hwmc_fabric_verbs_sent(const struct hwmc_fabric *fabric);
 const struct hwmc_verbs_drops *hwmc_fabric_verbs_drops(const struct hwmc_fabric *fabric);
 

@@ -10,6 +10,7 @@
 #include "verbs.h"
 #include "../verbs/events.h"
 #include "../verbs/port.h"
+#include "verbs_direct.h"
 #include "verbs_members.h"
 #include "verbs_recv.h"
 #include "verbs_send.h"
@@ -26,8 +27,21 @@ struct hwmc_verbs {
     struct hwmc_verbs_members members;
     struct hwmc_verbs_send send;
     struct hwmc_verbs_recv recv;
-    bool hears_own; /* its own datagrams are handed over */
+    struct hwmc_rail rail;
+    struct hwmc_verbs_direct direct; /* opened for the first twin */
+    struct hwmc_verbs_members twins;
+    uint32_t directs; /* slots that it has, or shall have; 0: it is not to be opened */
+    bool hears_own;   /* its own datagrams are handed over */
 };
+
+/* verbs_twins.c: direct reception. */
+extern const struct hwmc_fabric_direct_ops hwmc_verbs_direct_ops;
+
+/* Takes what came about twins, if any is asked for. */
+void hwmc_verbs_twins_progress(struct hwmc_verbs *v);
+
+/* Nothing comes directly any more, and nothing is left of it. Before the completion queues go. */
+void hwmc_verbs_twins_close(struct hwmc_verbs *v);
 
 static inline uint64_t hwmc_verbs_now(void)
 {

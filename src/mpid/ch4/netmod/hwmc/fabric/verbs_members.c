@@ -222,6 +222,12 @@ bool hwmc_verbs_members_have(const struct hwmc_verbs_members *m, const union ibv
     return false;
 }
 
+void hwmc_verbs_members_withdraw(struct hwmc_verbs_members *m)
+{
+    for (struct hwmc_verbs_member *one = m->list; one != NULL; one = one->next)
+        withdraw_join(m, one);
+}
+
 void hwmc_verbs_members_close(struct hwmc_verbs_members *m)
 {
     while (m->list != NULL)

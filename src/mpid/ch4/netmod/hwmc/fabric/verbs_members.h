@@ -76,6 +76,9 @@ const struct hwmc_verbs_target *hwmc_verbs_members_target(const struct hwmc_verb
 /* Whether datagrams to `gid` are for a joined group. */
 bool hwmc_verbs_members_have(const struct hwmc_verbs_members *m, const union ibv_gid *gid);
 
+/* Leaves all without forgetting where datagrams to them go, as the queue pair goes. */
+void hwmc_verbs_members_withdraw(struct hwmc_verbs_members *m);
+
 /* Leaves all. Before the queue pair goes. */
 void hwmc_verbs_members_close(struct hwmc_verbs_members *m);
 

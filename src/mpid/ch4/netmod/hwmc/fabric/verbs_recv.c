@@ -27,14 +27,16 @@ static size_t slot_bytes(size_t max_datagram)
 }
 
 int hwmc_verbs_recv_open(struct hwmc_verbs_recv *r, struct ibv_pd *pd, uint32_t num,
-                         size_t max_datagram)
+                         size_t max_datagram, uint32_t others)
 {
     r->num = num;
+    r->wc_most = (int) (2 * (num + others) + HWMC_VERBS_RECV_BATCH);
+    r->wc = calloc((size_t) r->wc_most, sizeof(*r->wc));
     r->slot_bytes = slot_bytes(max_datagram);
     r->data = hwmc_pages_open(num * r->slot_bytes);
     r->wr = calloc(num, sizeof(*r->wr));
     r->sge = calloc(num, sizeof(*r->sge));
-    if (r->data == NULL || r->wr == NULL || r->sge == NULL)
+    if (r->data == NULL || r->wr == NULL || r->sge == NULL || r->wc == NULL)
         return HWMC_ERR_NOMEM;
     r->mr = ibv_reg_mr(pd, r->data, num * r->slot_bytes, IBV_ACCESS_LOCAL_WRITE);
     if (r->mr == NULL)
@@ -77,27 +79,42 @@ bool hwmc_verbs_recv_look(struct hwmc_verbs_recv *r)
     return n > 0;
 }
 
-bool hwmc_verbs_recv_next(struct hwmc_verbs_recv *r, struct hwmc_verbs_came *came)
+void hwmc_verbs_recv_gather(struct hwmc_verbs_recv *r)
 {
-    while (r->wc_at < r->wc_num) {
-        const struct ibv_wc *wc = &r->wc[r->wc_at++];
-        struct ibv_recv_wr *wr = &r->wr[wc->wr_id];
+    int n;
 
-        wr->next = r->given;
-        r->given = wr;
-        if (wc->status != IBV_WC_SUCCESS) {
-            r->broken = true;
-            continue;
-        }
-        came->grh = r->data + wc->wr_id * r->slot_bytes;
-        came->data = (const unsigned char *) came->grh + HWMC_VERBS_GRH;
-        came->len = wc->byte_len > HWMC_VERBS_GRH && (wc->wc_flags & IBV_WC_GRH)
-                        ? wc->byte_len - HWMC_VERBS_GRH
-                        : 0;
-        came->src_qp = wc->src_qp;
-        return true;
+    do {
+        n = ibv_poll_cq(r->cq, r->wc_most - r->wc_num, r->wc + r->wc_num);
+        r->wc_num += n > 0 ? n : 0;
+    } while (n > 0 && r->wc_num < r->wc_most);
+}
+
+bool hwmc_verbs_recv_next(struct hwmc_verbs_recv *r, struct ibv_wc *wc)
+{
+    if (r->wc_at == r->wc_num)
+        return false;
+    *wc = r->wc[r->wc_at++];
+    return true;
+}
+
+bool hwmc_verbs_recv_take(struct hwmc_verbs_recv *r, const struct ibv_wc *wc,
+                          struct hwmc_verbs_came *came)
+{
+    struct ibv_recv_wr *wr = &r->wr[wc->wr_id];
+
+    wr->next = r->given;
+    r->given = wr;
+    if (wc->status != IBV_WC_SUCCESS) {
+        r->broken = true;
+        return false;
     }
-    return false;
+    came->grh = r->data + wc->wr_id * r->slot_bytes;
+    came->data = (const unsigned char *) came->grh + HWMC_VERBS_GRH;
+    came->len = wc->byte_len > HWMC_VERBS_GRH && (wc->wc_flags & IBV_WC_GRH)
+                    ? wc->byte_len - HWMC_VERBS_GRH
+                    : 0;
+    came->src_qp = wc->src_qp;
+    return true;
 }
 
 void hwmc_verbs_recv_give_back(struct hwmc_verbs_recv *r)
@@ -116,6 +133,7 @@ void hwmc_verbs_recv_close(struct hwmc_verbs_recv *r)
 {
     if (r->mr != NULL)
         ibv_dereg_mr(r->mr);
+    free(r->wc);
     free(r->sge);
     free(r->wr);
     hwmc_pages_close(r->data, r->num * r->slot_bytes);

@@ -30,7 +30,8 @@ struct hwmc_verbs_recv {
     struct ibv_sge *sge;              /* of each slot */
     struct ibv_recv_wr *idle, *given; /* chains */
     uint32_t num_idle;
-    struct ibv_wc wc[HWMC_VERBS_RECV_BATCH]; /* completions taken */
+    struct ibv_wc *wc; /* completions taken, of other queue pairs too; wc_most at most */
+    int wc_most;
     int wc_num;
     int wc_at;   /* the first one not looked at; == wc_num: none */
     bool broken; /* a receive failed: nothing more comes */
@@ -44,10 +45,11 @@ struct hwmc_verbs_came {
     uint32_t src_qp;
 };
 
-/* Allocates and registers `num` slots for datagrams of up to `max_datagram` bytes. ERR_NOMEM;
- * ERR_LIMIT: no more memory can be locked. */
+/* Allocates and registers `num` slots for datagrams of up to `max_datagram` bytes; `others`:
+ * requests of other queue pairs that complete to the same queue. ERR_NOMEM; ERR_LIMIT: no more
+ * memory can be locked. */
 int hwmc_verbs_recv_open(struct hwmc_verbs_recv *r, struct ibv_pd *pd, uint32_t num,
-                         size_t max_datagram);
+                         size_t max_datagram, uint32_t others);
 
 /* Posts idle slots, if they are many or `all`. ERR_DEVICE: none can be. */
 int hwmc_verbs_recv_post(struct hwmc_verbs_recv *r, bool all);
@@ -55,8 +57,15 @@ int hwmc_verbs_recv_post(struct hwmc_verbs_recv *r, bool all);
 /* Takes completions, if none wait. True: some wait. */
 bool hwmc_verbs_recv_look(struct hwmc_verbs_recv *r);
 
-/* The next datagram of those that wait: false when there is none. Its slot is given. */
-bool hwmc_verbs_recv_next(struct hwmc_verbs_recv *r, struct hwmc_verbs_came *came);
+/* Takes as many completions as there are, behind those that wait. */
+void hwmc_verbs_recv_gather(struct hwmc_verbs_recv *r);
+
+/* The next completion of those that wait, as a copy: false when there is none. */
+bool hwmc_verbs_recv_next(struct hwmc_verbs_recv *r, struct ibv_wc *wc);
+
+/* The datagram of a completion of this queue pair: false if there is none. Its slot is given. */
+bool hwmc_verbs_recv_take(struct hwmc_verbs_recv *r, const struct ibv_wc *wc,
+                          struct hwmc_verbs_came *came);
 
 /* All given slots are idle. */
 void hwmc_verbs_recv_give_back(struct hwmc_verbs_recv *r);

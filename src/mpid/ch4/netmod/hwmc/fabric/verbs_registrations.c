@@ -39,8 +39,9 @@ static ucs_status_t register_region(void *context, ucs_rcache_t *cache, void *ar
     (void) cache;
     (void) arg;
     (void) flags;
-    one->mr = ibv_reg_mr(all->pd, (void *) region->super.start,
-                         region->super.end - region->super.start, 0);
+    one->mr =
+        ibv_reg_mr(all->pd, (void *) region->super.start, region->super.end - region->super.start,
+                   region->prot & PROT_WRITE ? IBV_ACCESS_LOCAL_WRITE : 0);
     return one->mr != NULL ? UCS_OK : UCS_ERR_IO_ERROR;
 }
 
@@ -92,15 +93,27 @@ struct hwmc_verbs_registrations *hwmc_verbs_registrations_open(struct ibv_pd *pd
     return NULL;
 }
 
-struct hwmc_verbs_registration *hwmc_verbs_registrations_get(struct hwmc_verbs_registrations *all,
-                                                             const void *memory, size_t bytes)
+static struct hwmc_verbs_registration *get_region(struct hwmc_verbs_registrations *all,
+                                                  void *memory, size_t bytes, int prot)
 {
     ucs_rcache_region_t *region;
 
-    if (ucs_rcache_get(all->cache, (void *) (uintptr_t) memory, bytes, PROT_READ, NULL, &region) !=
-        UCS_OK)
+    if (ucs_rcache_get(all->cache, memory, bytes, prot, NULL, &region) != UCS_OK)
         return NULL;
     return (struct hwmc_verbs_registration *) region;
+}
+
+struct hwmc_verbs_registration *hwmc_verbs_registrations_get(struct hwmc_verbs_registrations *all,
+                                                             const void *memory, size_t bytes)
+{
+    return get_region(all, (void *) (uintptr_t) memory, bytes, PROT_READ);
+}
+
+struct hwmc_verbs_registration *
+hwmc_verbs_registrations_get_writable(struct hwmc_verbs_registrations *all, void *memory,
+                                      size_t bytes)
+{
+    return get_region(all, memory, bytes, PROT_READ | PROT_WRITE);
 }
 
 void hwmc_verbs_registrations_put(struct hwmc_verbs_registrations *all,
@@ -132,6 +145,16 @@ struct hwmc_verbs_registrations *hwmc_verbs_registrations_open(struct ibv_pd *pd
 
 struct hwmc_verbs_registration *hwmc_verbs_registrations_get(struct hwmc_verbs_registrations *all,
                                                              const void *memory, size_t bytes)
+{
+    (void) all;
+    (void) memory;
+    (void) bytes;
+    return NULL;
+}
+
+struct hwmc_verbs_registration *
+hwmc_verbs_registrations_get_writable(struct hwmc_verbs_registrations *all, void *memory,
+                                      size_t bytes)
 {
     (void) all;
     (void) memory;

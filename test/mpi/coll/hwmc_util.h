@@ -395,14 +395,16 @@ static inline int hwtest_expect(const char *setting, const char *counter)
 /* The end of a test: the status for main to return. With HWTEST_MULTICAST=1 in the environment a
  * test also fails on a rank where nothing went by multicast, with HWTEST_TREES=1 where nothing went
  * along trees, with HWTEST_NODE=1 where nothing went through the memory of the node, with
- * HWTEST_LENT=1 where no adapter sent from the program's memory: right data alone would not show
- * that the library quietly used another algorithm. */
+ * HWTEST_LENT=1 where no adapter sent from the program's memory, with HWTEST_DIRECT=1 where none
+ * received into it: right data alone would not show that the library quietly used another
+ * algorithm. */
 static inline int hwtest_finish(int errs)
 {
     errs += hwtest_expect("HWTEST_MULTICAST", "hwmc_two_stage");
     errs += hwtest_expect("HWTEST_TREES", "hwmc_multilane");
     errs += hwtest_expect("HWTEST_NODE", "hwmc_shm_calls");
     errs += hwtest_expect("HWTEST_LENT", "hwmc_lent");
+    errs += hwtest_expect("HWTEST_DIRECT", "hwmc_direct");
     MTest_Finalize(errs);
     return MTestReturnValue(errs);
 }

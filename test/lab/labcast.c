@@ -20,9 +20,9 @@
  * What a broadcast brings follows from its root, the place in the message and which broadcast it
  * is.
  *
- * Rank 0 prints "running" after the first batch, from which on seconds count, then at the end "checked ..." and each counter
- * hwmc_* summed over the ranks, then "finalizing". The exit status is 1 if a byte
- * was wrong. */
+ * Rank 0 prints "running" after the first batch, from which on seconds count; at the end
+ * "checked ..." and each counter hwmc_* summed over the ranks, then "finalizing". The exit status
+ * is 1 if a byte was wrong. */
 
 #ifndef HWTEST_WITHOUT_MTEST
 #define HWTEST_WITHOUT_MTEST

@@ -20,10 +20,10 @@
 #undef ucp_init
 
 /* UCX 1.13 has one length for all transports, or by itself one for each. So it stays UCX's where
- * messages may go to other hosts by RDMA; and where UCX can have a receiver map the sender's memory,
- * which costs less than was measured. It is `most` at most, which is not 0: on several hosts TCP's.
- * There it stays UCX's, too, where the one inside this host is shorter: UCX then has about that one
- * here, and over TCP a segment or more, which is what a round trip is worth. */
+ * messages may go to other hosts by RDMA; and where UCX can have a receiver map the sender's
+ * memory, which costs less than was measured. It is `most` at most, which is not 0: on several
+ * hosts TCP's. There it stays UCX's, too, where the one inside this host is shorter: UCX then has
+ * about that one here, and over TCP a segment or more, which is what a round trip is worth. */
 static void set_rendezvous(ucp_config_t *config, size_t most)
 {
     const bool shares = MPIR_Process.local_size > 1;

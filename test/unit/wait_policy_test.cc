@@ -119,11 +119,43 @@ TEST(WaitPolicy, AYieldThatFindsSomebodyEndsBeingAlone)
     Wait w(true);
 
     w.yield_ns = 10 * US;
-    while (hwmc_wait_is_alone(&w.policy))
+    while (w.yields == 0)
         w.step();
-    EXPECT_EQ(w.yields, 1u);
+    for (uint32_t i = 1; i < HWMC_WAIT_MET; i++) {
+        EXPECT_TRUE(hwmc_wait_is_alone(&w.policy)) << i;
+        EXPECT_EQ(w.step(), HWMC_WAIT_YIELD) << "at once";
+    }
+    EXPECT_FALSE(hwmc_wait_is_alone(&w.policy));
     EXPECT_EQ(w.step(), HWMC_WAIT_YIELD);
     EXPECT_EQ(w.step(), HWMC_WAIT_YIELD) << "between any two polls";
+}
+
+// The kernel does some work of its own now and then, and is gone.
+TEST(WaitPolicy, OneYieldThatFindsSomebodyIsChance)
+{
+    Wait w(true);
+
+    for (int i = 0; i < 100; i++) {
+        w.last(50 * US);
+        w.yield_ns = 30 * US;
+        for (w.yields = 0; w.yields == 0;)
+            w.step();
+        w.yield_ns = 400;
+        EXPECT_EQ(w.step(), HWMC_WAIT_YIELD) << "it makes sure";
+        EXPECT_EQ(w.step(), HWMC_WAIT_POLL);
+        ASSERT_TRUE(hwmc_wait_is_alone(&w.policy));
+    }
+}
+
+TEST(WaitPolicy, AYieldThatTookATurnEndsBeingAlone)
+{
+    Wait w(true);
+
+    w.yield_ns = 3 * MS;
+    while (w.yields == 0)
+        w.step();
+    EXPECT_FALSE(hwmc_wait_is_alone(&w.policy));
+    EXPECT_EQ(w.step(), HWMC_WAIT_SLEEP);
 }
 
 TEST(WaitPolicy, YieldsThatFindNobodyForLongMakeItAloneAgain)

@@ -51,7 +51,7 @@ static enum hwmc_wait_verdict next_alone(const struct hwmc_wait_policy *p,
 {
     if (now - w->since >= HWMC_WAIT_SHARE * p->late_ns)
         return HWMC_WAIT_SLEEP;
-    if (now - w->yielded >= HWMC_WAIT_SHARE * p->empty_yield_ns)
+    if (p->met > 0 || now - w->yielded >= HWMC_WAIT_SHARE * p->empty_yield_ns)
         return HWMC_WAIT_YIELD;
     return HWMC_WAIT_POLL;
 }
@@ -80,9 +80,15 @@ enum hwmc_wait_verdict hwmc_wait_tested(struct hwmc_wait_policy *p)
     return HWMC_WAIT_YIELD;
 }
 
-void hwmc_wait_lost_turn(struct hwmc_wait_policy *p)
+static void begin_shared(struct hwmc_wait_policy *p)
 {
     p->regained = 0;
+    p->met = 0;
+}
+
+void hwmc_wait_lost_turn(struct hwmc_wait_policy *p)
+{
+    begin_shared(p);
     p->computes = COMPUTES_SLEEPS;
 }
 
@@ -93,15 +99,16 @@ void hwmc_wait_yielded(struct hwmc_wait_policy *p, struct hwmc_wait *w, uint64_t
 
     w->yielded = after;
     w->yields++;
-    if (ns >= hwmc_max_u64(FOUND_TIMES * p->empty_yield_ns, FOUND_MIN_NS)) {
-        p->regained = 0;
-    } else {
+    p->computes = ns >= p->turn_ns ? COMPUTES_SLEEPS : p->computes - (p->computes > 0);
+    if (ns < hwmc_max_u64(FOUND_TIMES * p->empty_yield_ns, FOUND_MIN_NS)) {
         /* The least one, which creeps up where clocks and kernels change. */
         p->empty_yield_ns =
             ns < p->empty_yield_ns ? ns : p->empty_yield_ns + (ns - p->empty_yield_ns + 63) / 64;
         p->regained += p->regained < HWMC_WAIT_REGAINED;
+        p->met = 0;
+    } else if (p->regained < HWMC_WAIT_REGAINED || ++p->met == HWMC_WAIT_MET || p->computes > 0) {
+        begin_shared(p);
     }
-    p->computes = ns >= p->turn_ns ? COMPUTES_SLEEPS : p->computes - (p->computes > 0);
 }
 
 void hwmc_wait_slept(struct hwmc_wait_policy *p, struct hwmc_wait *w, uint64_t until,
@@ -119,6 +126,7 @@ void hwmc_wait_slept(struct hwmc_wait_policy *p, struct hwmc_wait *w, uint64_t u
 void hwmc_wait_check(const struct hwmc_wait_policy *p)
 {
     assert(p->regained <= HWMC_WAIT_REGAINED);
+    assert(p->met < HWMC_WAIT_MET && (p->met == 0 || p->regained == HWMC_WAIT_REGAINED));
     assert(p->empty_yield_ns > 0 && p->late_ns > 0 && p->late_ns <= LATE_MAX_NS);
     assert(p->computes <= COMPUTES_SLEEPS);
 }

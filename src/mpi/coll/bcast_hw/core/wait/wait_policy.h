@@ -10,12 +10,13 @@
  *            presumed, or REGAINED yields in a row that found nobody
  *   SHARED ----------------------------------------------------------> ALONE
  *          <----------------------------------------------------------
- *            a yield that found somebody, or a turn that was lost
+ *            MET yields in a row that found somebody, or a turn that was lost or given away
  *
  * ALONE: no other process wants the processor. Polling costs no one anything, so the thread polls.
  * It yields so rarely that this takes 1/SHARE of the wait, to find out whether it is still alone.
- * It sleeps when the wait has lasted so long that waking up late lengthens it by no more than
- * 1/SHARE as well.
+ * One yield that finds somebody may have met the kernel at its own work; so others follow at once,
+ * after a poll each, until one finds nobody or MET have found somebody. The thread sleeps when the
+ * wait has lasted so long that waking up late lengthens it by no more than 1/SHARE as well.
  *
  * SHARED: another process wants the processor, perhaps the one that this one waits for. The thread
  * yields after each poll. It sleeps when it has yielded for as long as the limits of the wait say,
@@ -32,8 +33,8 @@
  * that process's turn.
  *
  * The policy uses two measurements: how long a yield takes that finds nobody, and how late a sleep
- * ends. Invariants: regained <= REGAINED, and is REGAINED exactly when ALONE; empty_yield_ns and
- * late_ns are positive.
+ * ends. Invariants: regained <= REGAINED, and is REGAINED exactly when ALONE; met < MET, and 0 when
+ * not ALONE; empty_yield_ns and late_ns are positive.
  */
 #ifndef HWMC_CORE_WAIT_WAIT_POLICY_H_INCLUDED
 #define HWMC_CORE_WAIT_WAIT_POLICY_H_INCLUDED
@@ -43,12 +44,14 @@
 
 #define HWMC_WAIT_SHARE 32u    /* a wait is made longer by one part in this */
 #define HWMC_WAIT_REGAINED 64u /* yields in a row that find nobody, until SHARED is over */
+#define HWMC_WAIT_MET 4u       /* yields in a row that find somebody, until ALONE is */
 
 enum hwmc_wait_verdict { HWMC_WAIT_POLL, HWMC_WAIT_YIELD, HWMC_WAIT_SLEEP };
 
 /* What a thread has found out. */
 struct hwmc_wait_policy {
     uint32_t regained; /* yields in a row that found nobody */
+    uint32_t met;      /* ALONE: yields in a row that found somebody */
     uint32_t
         computes; /* verdicts until it is seen again whether somebody computes; 0: nobody does */
     uint64_t empty_yield_ns; /* of a yield that finds nobody; the least of late */

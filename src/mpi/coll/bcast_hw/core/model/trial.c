@@ -24,7 +24,7 @@ static uint32_t block_calls(const struct hwmc_trial *t, uint32_t round)
     const bool is_long = t->cost[t->used] >= product_of(t->agreement, HWMC_TRIAL_LONG);
 
     if (round > 0)
-        return HWMC_TRIAL_WARM + HWMC_TRIAL_CALLS;
+        return t->in_row ? HWMC_TRIAL_ROW : HWMC_TRIAL_WARM + HWMC_TRIAL_CALLS;
     return is_long && t->agreement > 0 ? 1 : 1 + HWMC_TRIAL_FEW;
 }
 

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 /* Finds out which processes of MPI_COMM_WORLD share a host. Asks the process manager, so nobody
- * else may be asking it; before anything below. */
+ * else may be asking it; once its map of processes is there, and before anything below. */
 void hwmc_find_hosts(void);
 
 /* The end of hwmc_find_hosts. */

@@ -12,6 +12,7 @@
 #include "../wires/eager.h"
 #include "../rail/rail.h"
 #include "../lane/ucx_option.h"
+#include "../../../../../mpi/coll/bcast_hw/process/hosts.h"
 #include "../../../../../mpi/coll/bcast_hw/settings/settings.h"
 
 #include <stdio.h>
@@ -26,15 +27,14 @@
  * about that one here, and over TCP a segment or more, which is what a round trip is worth. */
 static void set_rendezvous(ucp_config_t *config, size_t most)
 {
-    const bool shares = MPIR_Process.local_size > 1;
+    const bool one = hwmc_is_on_one_host();
     char value[32];
     size_t from;
 
-    if (access("/dev/xpmem", F_OK) == 0 ||
-        (MPIR_Process.num_nodes != 1 && access("/sys/class/infiniband", F_OK) == 0))
+    if (access("/dev/xpmem", F_OK) == 0 || (!one && access("/sys/class/infiniband", F_OK) == 0))
         return;
-    from = shares ? hwmc_eager_end_in_host() : most;
-    if (MPIR_Process.num_nodes != 1 && from < most)
+    from = hwmc_host_is_shared() ? hwmc_eager_end_in_host() : most;
+    if (!one && from < most)
         return;
     from = MPL_MIN(from, most);
     snprintf(value, sizeof(value), "%zu", from);
@@ -97,7 +97,7 @@ static void set_lengths(ucp_config_t *config)
     set_received_segments(config);
     if (MPIR_Process.size == 1)
         return;
-    if (MPIR_Process.num_nodes == 1) {
+    if (hwmc_is_on_one_host()) {
         set_rendezvous(config, HWMC_EAGER_MAX);
         return;
     }

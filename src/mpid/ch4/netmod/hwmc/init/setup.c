@@ -170,7 +170,6 @@ static int open_host(struct setup *s)
 {
     int mpi_errno = MPI_SUCCESS;
 
-    hwmc_find_hosts();
     hwmc_presume_processors();
     hwmc_shm_open();
     mpi_errno = hwmc_requests_open();

@@ -197,11 +197,14 @@ def loss_table(results):
         if not lossy_turns or not clean_turns:
             continue
         low, high = interval(lambda a, b: median(a) / median(b), lossy_turns, clean_turns)
-        one = cell.op == "barrier" or cell.bytes <= 1024
+        more = ""
+        if cell.op == "barrier" or cell.bytes <= 1024:
+            beyond, had = lost_part(results, cell)
+            more = "+%.0f us in %.1f %%" % (beyond, 100 * had)
         rows.append([cell.op, shape_text(cell.shape), "%d" % cell.bytes, "%.0f" % median(clean_turns),
                      "%.0f" % median(lossy_turns),
                      "%.2f [%.2f, %.2f]" % (median(lossy_turns) / median(clean_turns), low, high),
-                     "+%.0f us in %.1f %%" % (lost_part(results, cell)[0], 100 * lost_part(results, cell)[1]) if one else ""])
+                     more])
     return ["", "Medians where multicast is lost, by those where none is"] + columns(rows) if len(rows) > 1 else []
 
 

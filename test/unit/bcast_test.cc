@@ -34,8 +34,6 @@ extern "C" uint64_t hwmc_now(void)
 
 namespace {
 
-constexpr uint64_t MS = 1000000;
-
 int copy_pack(void *of, uint64_t at, void *to, uint64_t n)
 {
     memcpy(to, static_cast<mem::Bytes *>(of)->data() + at, n);

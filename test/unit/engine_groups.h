@@ -33,6 +33,23 @@ inline mem::Bytes pattern(uint32_t n, uint32_t seed)
     return b;
 }
 
+constexpr uint64_t MS = 1000000;
+
+// Pieces, segments and windows so small that short messages have many, and short pauses. `stays`:
+// no rail is left.
+inline mem::Net::Tweak small_pieces(bool stays = true)
+{
+    return [=](hwmc_group_cfg &cfg) {
+        cfg.trees = 2;
+        cfg.window = cfg.far_window = 3;
+        cfg.seg_bytes = 70;
+        cfg.piece_bytes = 500;
+        cfg.policy.stay = stays;
+        cfg.policy.pause_ns = MS;
+        cfg.policy.pause_max_ns = 100 * MS;
+    };
+}
+
 // Index of a fragment by multicast (PROTOCOL.md, section 2).
 inline uint32_t index_of(const mem::Bytes &bytes)
 {

@@ -6,8 +6,6 @@
 
 namespace {
 
-constexpr uint64_t MS = 1000000;
-
 mem::Net::Tweak leaves()
 {
     return [](hwmc_group_cfg &cfg) {

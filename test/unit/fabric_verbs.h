@@ -50,6 +50,7 @@ class Verbs : public ::testing::Test {
         a = open(rails[0]);
         b = open(rails[0]);
         ASSERT_EQ(HWMC_OK, a->ops->draw(a, &group));
+        a->ops->query(a, &attr);
     }
 
     void TearDown() override
@@ -136,6 +137,7 @@ class Verbs : public ::testing::Test {
     std::vector<hwmc_fabric *> opened;
     hwmc_verbs_params params = {};
     hwmc_fabric *a = nullptr, *b = nullptr; /* on the same port */
+    hwmc_fabric_attr attr = {};             /* of both */
     uint64_t group = 0;
 };
 

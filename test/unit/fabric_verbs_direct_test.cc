@@ -17,12 +17,9 @@ class VerbsDirect : public Verbs {
   protected:
     void SetUp() override
     {
-        hwmc_fabric_attr attr;
-
         Verbs::SetUp();
         if (IsSkipped() || HasFatalFailure())
             return;
-        a->ops->query(a, &attr);
         part = attr.max_datagram - HEAD - 8;
         bytes = PARTS * part - 100;
         for (size_t i = 0; i < bytes; i++)
@@ -131,6 +128,16 @@ class VerbsDirect : public Verbs {
         EXPECT_TRUE(is_poison());
     }
 
+    /* All of the message comes to its place. */
+    void expect_all_placed()
+    {
+        for (size_t i = 0; i < PARTS; i++)
+            send(twin, i);
+        receive();
+        EXPECT_EQ(PARTS, placed.size());
+        EXPECT_EQ(sent, memory);
+    }
+
     const hwmc_verbs_directs &count() const
     {
         return *hwmc_fabric_verbs_directs(b);
@@ -146,11 +153,7 @@ class VerbsDirect : public Verbs {
 TEST_F(VerbsDirect, ComesToItsPlace)
 {
     ASSERT_EQ(bytes, b->ops->direct->extend(b, bytes));
-    for (size_t i = 0; i < PARTS; i++)
-        send(twin, i);
-    receive();
-    EXPECT_EQ(PARTS, placed.size());
-    EXPECT_EQ(sent, memory);
+    expect_all_placed();
     EXPECT_EQ(PARTS, count().placed);
     EXPECT_EQ(0u, count().aside);
     b->ops->direct->end(b, false);
@@ -254,11 +257,7 @@ TEST_F(VerbsDirect, WhatIsPostedForWholeDatagramsIsTakenBackForTheNextRun)
     b->ops->direct->end(b, false);
     ASSERT_TRUE(begin());
     ASSERT_EQ(bytes, b->ops->direct->extend(b, bytes));
-    for (size_t i = 0; i < PARTS; i++)
-        send(twin, i);
-    receive();
-    EXPECT_EQ(PARTS, placed.size());
-    EXPECT_EQ(sent, memory);
+    expect_all_placed();
 }
 
 TEST_F(VerbsDirect, OtherDatagramsComeMeanwhile)

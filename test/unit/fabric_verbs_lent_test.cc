@@ -14,12 +14,9 @@ class VerbsLent : public Verbs {
   protected:
     void SetUp() override
     {
-        hwmc_fabric_attr attr;
-
         Verbs::SetUp();
         if (IsSkipped() || HasFatalFailure())
             return;
-        a->ops->query(a, &attr);
         part = attr.max_datagram - 1;
         for (size_t i = 0; i < PARTS * part; i++)
             memory.push_back((char) (i / part * 31 + i * 7));

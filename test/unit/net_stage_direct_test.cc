@@ -13,7 +13,7 @@ constexpr uint32_t LONG = 20 * 500 + 130; // bytes: 20 pieces of 5 fragments and
 mem::Net::Tweak direct(uint32_t channels = 4)
 {
     return [=](hwmc_group_cfg &cfg) {
-        ways()(cfg);
+        small_pieces()(cfg);
         cfg.channels = channels;
         cfg.direct = true;
     };
@@ -86,7 +86,7 @@ TEST(NetStageDirect, WithAuthenticationCodes)
 TEST(NetStageDirect, IsNotDoneWhereItIsTurnedOff)
 {
     mem::Net net(3);
-    Groups g = net.group(first(3), ways());
+    Groups g = net.group(first(3), small_pieces());
 
     net.settle();
     bcast(net, g, Plan(), pattern(LONG, 1));

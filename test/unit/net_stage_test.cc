@@ -11,7 +11,7 @@ TEST(NetStage, MessagesOfAllLengthsByEachWay)
 {
     for (uint32_t p : {2, 3, 8}) {
         mem::Net net(p);
-        Groups g = net.group(first(p), ways());
+        Groups g = net.group(first(p), small_pieces());
         uint32_t i = 0;
 
         net.settle();
@@ -36,7 +36,7 @@ TEST(NetStage, WhatHasComeIsHereAtOnce)
 {
     for (bool along_trees : {false, true}) {
         mem::Net net(2);
-        Groups g = net.group(first(2), ways());
+        Groups g = net.group(first(2), small_pieces());
         mem::Bytes data = pattern(400, 1);
         Plan plan;
         bool some = false;
@@ -63,7 +63,7 @@ TEST(NetStage, LengthsThatDisagreeAreAnErrorAndAllStayInStep)
     for (bool along_trees : {false, true})
         for (uint32_t odd_bytes : {1, 499, 500, 700, 1000, 1500, 2600}) {
             mem::Net net(3);
-            Groups g = net.group(first(3), ways());
+            Groups g = net.group(first(3), small_pieces());
             mem::Bytes data = pattern(1001, 1);
             Plan plan;
 
@@ -91,7 +91,7 @@ TEST(NetStage, AMessageGoesOnAlongTrees)
     for (bool whole : {true, false})
         for (uint32_t odd : {UINT32_MAX, 2u}) {
             mem::Net net(3);
-            Groups g = net.group(first(3), ways(false));
+            Groups g = net.group(first(3), small_pieces(false));
             mem::Bytes data = pattern(60000, 1);
             Plan plan;
             int steps = 0;
@@ -124,7 +124,7 @@ TEST(NetStage, EndsWhereverAMemberIsLost)
         for (uint32_t lost : {0u, 2u})
             for (int after = 0; after < 60; after += along_trees ? 1 : 3) {
                 mem::Net net(4);
-                Groups g = net.group(first(4), ways());
+                Groups g = net.group(first(4), small_pieces());
                 Plan plan;
 
                 net.settle();
@@ -150,7 +150,7 @@ TEST(NetStage, AfterAnErrorRailsReturnTheMemoryOfARoot)
 {
     for (bool returns : {false, true}) {
         mem::Net net(3);
-        Groups g = net.group(first(3), ways());
+        Groups g = net.group(first(3), small_pieces());
         Plan plan;
 
         net.settle();
@@ -183,7 +183,7 @@ TEST(NetStage, CanBeGivenUpInAnyState)
     for (bool along_trees : {false, true})
         for (int after = 0; after < 60; after += along_trees ? 1 : 3) {
             mem::Net net(3);
-            Groups g = net.group(first(3), ways());
+            Groups g = net.group(first(3), small_pieces());
             Plan plan;
 
             net.settle();
@@ -209,7 +209,7 @@ TEST(NetStage, NobodyWaitsForAMemberThatGivesUp)
         for (uint32_t leaves = 0; leaves < 3; leaves++)
             for (int after = 0; after < 30; after += along_trees ? 1 : 3) {
                 mem::Net net(3);
-                Groups g = net.group(first(3), ways());
+                Groups g = net.group(first(3), small_pieces());
                 Plan plan;
 
                 net.settle();
@@ -234,7 +234,7 @@ TEST(NetStage, NobodyWaitsForAMemberThatGivesUp)
 TEST(NetStage, WithoutMemoryForAMessageInPiecesItFails)
 {
     mem::Net net(2);
-    Groups g = net.group(first(2), ways());
+    Groups g = net.group(first(2), small_pieces());
     Plan plan;
 
     net.settle();
@@ -251,7 +251,7 @@ TEST(NetStage, AnErrorOfUnpackingIsThatMembers)
 {
     for (bool along_trees : {false, true}) {
         mem::Net net(3);
-        Groups g = net.group(first(3), ways());
+        Groups g = net.group(first(3), small_pieces());
         Plan plan;
 
         net.settle();

@@ -11,21 +11,7 @@ extern "C" {
 #include "op/net_stage.h"
 }
 
-constexpr uint64_t MS = 1000000;
 constexpr uint64_t PIN_MIN = 300;
-
-inline mem::Net::Tweak ways(bool stays = true)
-{
-    return [=](hwmc_group_cfg &cfg) {
-        cfg.trees = 2;
-        cfg.window = cfg.far_window = 3;
-        cfg.seg_bytes = 70;
-        cfg.piece_bytes = 500;
-        cfg.policy.stay = stays;
-        cfg.policy.pause_ns = MS;
-        cfg.policy.pause_max_ns = 100 * MS;
-    };
-}
 
 // A message in memory: in one piece, or each byte followed by one that is not of it.
 class Message {

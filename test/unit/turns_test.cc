@@ -14,21 +14,6 @@ extern uint64_t clock_ns;
 
 namespace {
 
-constexpr uint64_t MS = 1000000;
-
-mem::Net::Tweak small_pieces(bool stays = true)
-{
-    return [=](hwmc_group_cfg &cfg) {
-        cfg.piece_bytes = 500;
-        cfg.trees = 2;
-        cfg.window = cfg.far_window = 3;
-        cfg.seg_bytes = 70;
-        cfg.policy.stay = stays;
-        cfg.policy.pause_ns = MS;
-        cfg.policy.pause_max_ns = 100 * MS;
-    };
-}
-
 // The blocks of all members, as each has them.
 class Turns {
   public:

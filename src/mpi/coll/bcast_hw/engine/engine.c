@@ -188,7 +188,7 @@ void hwmc_engine_on_sent(void *engine, uint64_t tag)
 
 static void on_datagram(struct hwmc_engine *e, uint32_t rail, const struct hwmc_in *in)
 {
-    size_t auth = e->wires.cfg.auth ? HWMC_AUTH : 0;
+    size_t auth = hwmc_wires_auth_bytes(&e->wires);
     const unsigned char *data = in->data;
     size_t len = in->len - auth; /* of the message, as far as it is there */
     uint32_t head;

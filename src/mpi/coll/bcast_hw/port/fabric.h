@@ -67,8 +67,8 @@ struct hwmc_expected {
  * is everything after end. If another datagram comes, the fabric takes all back that is posted, has
  * copied what came to wrong places, and hands that over as datagrams that came elsewhere. */
 struct hwmc_fabric_direct_ops {
-    /* As join and leave; *twin is what to post to, and to leave. Who has not joined the group
-     * itself may not. */
+    /* The caller, who has joined `group`, joins its twin as by join, and leaves it as by leave.
+     * *twin is the number that it posts to, and leaves. */
     int (*join)(struct hwmc_fabric *f, uint64_t group, uint64_t *twin);
     int (*leave)(struct hwmc_fabric *f, uint64_t twin);
 

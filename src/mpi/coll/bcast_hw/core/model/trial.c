@@ -151,9 +151,17 @@ static void begin_trial(struct hwmc_trial *t)
     begin_round(t, 0);
 }
 
+/* A trial may still begin. */
+static bool may_begin(const struct hwmc_trial *t)
+{
+    const bool had_its_only_one = t->kind == HWMC_TRIAL_BESIDE && t->trials > 0;
+
+    return !t->trying && !had_its_only_one && hwmc_trial_has_choice(t);
+}
+
 bool hwmc_trial_watches(const struct hwmc_trial *t)
 {
-    return t->kind == HWMC_TRIAL_BESIDE && !t->trying && t->trials == 0 && hwmc_trial_has_choice(t);
+    return t->kind == HWMC_TRIAL_BESIDE && may_begin(t);
 }
 
 void hwmc_trial_follows(struct hwmc_trial *t, uint64_t ns)
@@ -172,10 +180,7 @@ void hwmc_trial_late_agreed(struct hwmc_trial *t, uint64_t late)
 
 uint32_t hwmc_trial_begin(struct hwmc_trial *t)
 {
-    const bool may =
-        !t->trying && !(t->kind == HWMC_TRIAL_BESIDE && t->trials > 0) && hwmc_trial_has_choice(t);
-
-    if (may && t->calls >= HWMC_TRIAL_FIRST && t->taken >= t->price)
+    if (t->calls >= HWMC_TRIAL_FIRST && t->taken >= t->price && may_begin(t))
         begin_trial(t);
     return t->trying ? t->way : t->used;
 }

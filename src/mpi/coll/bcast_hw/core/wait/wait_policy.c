@@ -106,9 +106,11 @@ void hwmc_wait_yielded(struct hwmc_wait_policy *p, struct hwmc_wait *w, uint64_t
             ns < p->empty_yield_ns ? ns : p->empty_yield_ns + (ns - p->empty_yield_ns + 63) / 64;
         p->regained += p->regained < HWMC_WAIT_REGAINED;
         p->met = 0;
-    } else if (p->regained < HWMC_WAIT_REGAINED || ++p->met == HWMC_WAIT_MET || p->computes > 0) {
-        begin_shared(p);
+        return;
     }
+    p->met++;
+    if (p->regained < HWMC_WAIT_REGAINED || p->met == HWMC_WAIT_MET || p->computes > 0)
+        begin_shared(p);
 }
 
 void hwmc_wait_slept(struct hwmc_wait_policy *p, struct hwmc_wait *w, uint64_t until,

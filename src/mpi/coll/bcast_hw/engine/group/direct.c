@@ -8,13 +8,6 @@
 
 #include "group.h"
 
-_Static_assert(HWMC_AUTH + HWMC_WIRE_CAST_HEAD <= HWMC_EXPECTED_HEAD, "fabrics have room for it");
-
-static size_t auth_bytes(const struct hwmc_group *g)
-{
-    return g->wires->cfg.auth ? HWMC_AUTH : 0;
-}
-
 void hwmc_group_direct_init(struct hwmc_group *g)
 {
     const uint32_t rails = g->negotiation.agreed.rails;
@@ -60,8 +53,8 @@ static bool is_next(const void *ctx, const void *head, uint32_t i)
     const struct hwmc_group *g = ctx;
     const uint32_t frags = g->stream.ring.max_frags;
 
-    return hwmc_wire_is_fragment((const unsigned char *) head + auth_bytes(g), &g->id,
-                                 g->direct.first + i / frags, i % frags);
+    return hwmc_wire_is_fragment((const unsigned char *) head + hwmc_wires_auth_bytes(g->wires),
+                                 &g->id, g->direct.first + i / frags, i % frags);
 }
 
 void hwmc_group_direct_begin(struct hwmc_group *g)
@@ -69,7 +62,7 @@ void hwmc_group_direct_begin(struct hwmc_group *g)
     struct hwmc_channel *c = &g->stream.channel;
     const uint64_t bid = hwmc_stream_next_bid(&g->stream), first = bid + c->n;
     struct hwmc_expected e = {
-        .head = auth_bytes(g) + HWMC_WIRE_CAST_HEAD,
+        .head = hwmc_wires_auth_bytes(g->wires) + HWMC_WIRE_CAST_HEAD,
         .body = g->stream.ring.frag_bytes,
         .is_next = is_next,
         .ctx = g,

@@ -8,8 +8,6 @@
 
 #include "group.h"
 
-_Static_assert(HWMC_AUTH + HWMC_WIRE_CAST_HEAD <= HWMC_EXPECTED_HEAD, "fabrics have room for it");
-
 static bool is_next(const void *ctx, const void *head, uint32_t i)
 {
     const struct hwmc_expectation *x = ctx;
@@ -38,7 +36,7 @@ bool hwmc_expect(const struct hwmc_groups *all, uint32_t rail, struct hwmc_expec
     if (!x->expected.at)
         return false;
     x->group = g;
-    x->auth = g->wires->cfg.auth ? HWMC_AUTH : 0;
+    x->auth = hwmc_wires_auth_bytes(g->wires);
     x->expected.head = x->auth + HWMC_WIRE_CAST_HEAD;
     x->expected.body = frag;
     x->expected.bytes = bytes < x->coming.num * frag ? bytes : x->coming.num * frag;

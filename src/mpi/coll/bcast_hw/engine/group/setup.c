@@ -91,7 +91,7 @@ static uint32_t agreed_channels(const struct hwmc_group *g)
 static uint32_t agreed_piece(const struct hwmc_group *g)
 {
     const uint32_t frag = g->negotiation.agreed.frag_bytes;
-    const uint32_t head = HWMC_WIRE_CAST_HEAD + (g->wires->cfg.auth ? HWMC_AUTH : 0);
+    const uint32_t head = HWMC_WIRE_CAST_HEAD + (uint32_t) hwmc_wires_auth_bytes(g->wires);
     const uint32_t burst = hwmc_fabric_burst(frag + head);
     uint32_t n =
         hwmc_min_u32(g->cfg.piece_bytes, g->negotiation.agreed.window / g->cfg.channels) / frag;

@@ -165,8 +165,8 @@ static int count_alike(const struct hwmc_backlog *b)
     return end - b->next;
 }
 
-/* What a fabric refuses for good is lost like any datagram: repair has it. Whether it took all it
- * was given. */
+/* Posts the first of those that wait, as far as they go to the same group. Repair brings what the
+ * fabric refuses for good, like any lost datagram. True: the fabric took all of these. */
 static bool flush_alike(struct hwmc_rails *rails, uint32_t r, uint64_t now)
 {
     struct hwmc_rails_one *one = &rails->one[r];

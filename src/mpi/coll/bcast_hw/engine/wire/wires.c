@@ -6,6 +6,8 @@
  */
 #include "wires.h"
 
+_Static_assert(HWMC_AUTH + HWMC_WIRE_CAST_HEAD <= HWMC_EXPECTED_HEAD, "fabrics have room for it");
+
 uint32_t hwmc_wires_lane_rails(const struct hwmc_wires *w)
 {
     uint32_t rails = 0;

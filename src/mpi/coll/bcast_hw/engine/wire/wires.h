@@ -136,6 +136,12 @@ uint32_t hwmc_wires_lane_rails(const struct hwmc_wires *w);
 /* The lanes of this rail carry nothing: what happens to them matters to nobody. */
 bool hwmc_wires_is_silent(const struct hwmc_wires *w, uint32_t rail);
 
+/* Before the header of a datagram: its authentication. */
+static inline size_t hwmc_wires_auth_bytes(const struct hwmc_wires *w)
+{
+    return w->cfg.auth ? HWMC_AUTH : 0;
+}
+
 /* Multicasts a datagram to the fabrics' group; there is room on its rail. */
 void hwmc_wires_cast(struct hwmc_wires *w, const struct hwmc_rails_to *to,
                      const struct hwmc_wire_id *id, uint32_t src, const struct hwmc_msg *msg,

@@ -4,27 +4,17 @@
  *
  * verbs_direct: see verbs_direct.h.
  */
-#include "verbs_direct.h"
+#include "verbs_impl.h"
 
 #include <rdma/rdma_cma.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "../verbs/pages.h"
-#include "verbs_address.h"
 
 #define DIRECT (UINT64_C(1) << 63)
 #define GENERATIONS 0x7fffffffu
 #define BATCH 16u
-
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t) t.tv_sec * 1000000000u + (uint64_t) t.tv_nsec;
-}
 
 static unsigned char *slot_at(const struct hwmc_verbs_direct *d, uint32_t i)
 {
@@ -51,7 +41,7 @@ int hwmc_verbs_direct_open(struct hwmc_verbs_direct *d, struct hwmc_verbs_recv *
     d->r = r;
     d->num = num;
     d->max_datagram = max_datagram;
-    d->slot_bytes = (HWMC_VERBS_GRH + max_datagram + 63) / 64 * 64;
+    d->slot_bytes = hwmc_verbs_slot_bytes(max_datagram);
     d->data = hwmc_pages_open(num * d->slot_bytes);
     d->slot = calloc(num, sizeof(*d->slot));
     d->free = calloc(num, sizeof(*d->free));
@@ -229,7 +219,7 @@ static bool drain_queue(struct hwmc_verbs_direct *d)
 {
     struct hwmc_verbs_recv *r = d->r;
     struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
-    const uint64_t end = now_ns() + HWMC_VERBS_FLUSH_NS;
+    const uint64_t end = hwmc_verbs_now() + HWMC_VERBS_FLUSH_NS;
     int from = r->wc_at;
 
     ibv_modify_qp(d->qp, &attr, IBV_QP_STATE);
@@ -239,7 +229,7 @@ static bool drain_queue(struct hwmc_verbs_direct *d)
         if (d->lists + d->wholes == 0)
             return true;
         hwmc_verbs_recv_gather(r);
-    } while (from < r->wc_num || now_ns() < end);
+    } while (from < r->wc_num || hwmc_verbs_now() < end);
     return false;
 }
 
@@ -403,12 +393,7 @@ bool hwmc_verbs_direct_next(struct hwmc_verbs_direct *d, const struct ibv_wc *wc
         on_error(d, i);
         return false;
     }
-    came->grh = slot_at(d, i);
-    came->data = slot_at(d, i) + HWMC_VERBS_GRH;
-    came->len = wc->byte_len > HWMC_VERBS_GRH && (wc->wc_flags & IBV_WC_GRH)
-                    ? wc->byte_len - HWMC_VERBS_GRH
-                    : 0;
-    came->src_qp = wc->src_qp;
+    *came = hwmc_verbs_came_to(slot_at(d, i), wc);
     return true;
 }
 

@@ -14,13 +14,13 @@
  *             LIST --flush, a completion--> CAME (whole, to be handed over) -> GIVEN -> FREE
  *             LIST, WHOLE --flush, none--> FREE
  *
- * What is posted cannot be withdrawn, but a queue pair that is reset has nothing posted (InfiniBand
- * specification, 10.3.1): verbs guarantees that nothing is written after that. A flush has three
- * steps. In state ERR all that is posted completes; what had come before is taken from the
- * completion queue, and bodies are copied to their slots. Then RESET; then the queue pair is made
- * ready again, and is in its groups as before. If any of that fails, or not all has completed
- * within HWMC_VERBS_FLUSH_NS, it is destroyed, and there is no direct reception any more.
- * Completions from before a flush have another generation, and count for nothing.
+ * A program cannot withdraw a receive request. A reset of the queue pair removes all of them
+ * (InfiniBand specification, 10.3.1), and the adapter writes nothing after it. So a flush has three
+ * steps. In state ERR all requests complete: the fabric takes what had come before from the
+ * completion queue, and copies bodies to their slots. Then it resets the queue pair. Then it makes
+ * the queue pair ready again, which is in its groups as before. If any of that fails, or not all
+ * has completed within HWMC_VERBS_FLUSH_NS, it is destroyed, and there is no direct reception any
+ * more. Completions from before a flush have another generation, and count for nothing.
  *
  * After a flush in mid-message slots are posted for whole datagrams: its root may send directly
  * until it learns of that. They are withdrawn in the same way before the next run begins.

@@ -9,8 +9,6 @@
 
 #include <stdlib.h>
 
-#include "verbs_address.h"
-
 #define POST_BATCH 16u /* so many idle slots, or half of all, are posted at once; fewer wait */
 
 static void add_idle(struct hwmc_verbs_recv *r, struct ibv_recv_wr *wr)
@@ -20,19 +18,13 @@ static void add_idle(struct hwmc_verbs_recv *r, struct ibv_recv_wr *wr)
     r->num_idle++;
 }
 
-/* Slots begin with a cache line. */
-static size_t slot_bytes(size_t max_datagram)
-{
-    return (HWMC_VERBS_GRH + max_datagram + 63) / 64 * 64;
-}
-
 int hwmc_verbs_recv_open(struct hwmc_verbs_recv *r, struct ibv_pd *pd, uint32_t num,
                          size_t max_datagram, uint32_t others)
 {
     r->num = num;
     r->wc_most = (int) (2 * (num + others) + HWMC_VERBS_RECV_BATCH);
     r->wc = calloc((size_t) r->wc_most, sizeof(*r->wc));
-    r->slot_bytes = slot_bytes(max_datagram);
+    r->slot_bytes = hwmc_verbs_slot_bytes(max_datagram);
     r->data = hwmc_pages_open(num * r->slot_bytes);
     r->wr = calloc(num, sizeof(*r->wr));
     r->sge = calloc(num, sizeof(*r->sge));
@@ -108,12 +100,7 @@ bool hwmc_verbs_recv_take(struct hwmc_verbs_recv *r, const struct ibv_wc *wc,
         r->broken = true;
         return false;
     }
-    came->grh = r->data + wc->wr_id * r->slot_bytes;
-    came->data = (const unsigned char *) came->grh + HWMC_VERBS_GRH;
-    came->len = wc->byte_len > HWMC_VERBS_GRH && (wc->wc_flags & IBV_WC_GRH)
-                    ? wc->byte_len - HWMC_VERBS_GRH
-                    : 0;
-    came->src_qp = wc->src_qp;
+    *came = hwmc_verbs_came_to(r->data + wc->wr_id * r->slot_bytes, wc);
     return true;
 }
 

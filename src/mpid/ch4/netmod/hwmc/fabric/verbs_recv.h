@@ -16,6 +16,7 @@
 #include <infiniband/verbs.h>
 
 #include "../../../../../mpi/coll/bcast_hw/port/fabric.h"
+#include "verbs_address.h"
 
 #define HWMC_VERBS_RECV_BATCH 64
 
@@ -37,6 +38,12 @@ struct hwmc_verbs_recv {
     bool broken; /* a receive failed: nothing more comes */
 };
 
+/* Of a slot: it begins with a cache line. */
+static inline size_t hwmc_verbs_slot_bytes(size_t max_datagram)
+{
+    return (HWMC_VERBS_GRH + max_datagram + 63) / 64 * 64;
+}
+
 /* A datagram that came: its bytes after the route header, valid until given back. */
 struct hwmc_verbs_came {
     const void *grh; /* HWMC_VERBS_GRH bytes */
@@ -44,6 +51,18 @@ struct hwmc_verbs_came {
     size_t len;
     uint32_t src_qp;
 };
+
+/* The datagram of a completion without error; `slot` is where it is. */
+static inline struct hwmc_verbs_came hwmc_verbs_came_to(const unsigned char *slot,
+                                                        const struct ibv_wc *wc)
+{
+    const bool has_route = wc->byte_len > HWMC_VERBS_GRH && (wc->wc_flags & IBV_WC_GRH);
+
+    return (struct hwmc_verbs_came){.grh = slot,
+                                    .data = slot + HWMC_VERBS_GRH,
+                                    .len = has_route ? wc->byte_len - HWMC_VERBS_GRH : 0,
+                                    .src_qp = wc->src_qp};
+}
 
 /* Allocates and registers `num` slots for datagrams of up to `max_datagram` bytes; `others`:
  * requests of other queue pairs that complete to the same queue. ERR_NOMEM; ERR_LIMIT: no more

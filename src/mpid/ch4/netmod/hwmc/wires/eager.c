@@ -23,7 +23,7 @@
 
 #define TIMES 4 /* the least of which counts */
 #define TURN 64 /* bytes of a message that asks, or answers */
-#define LINE 64 /* bytes, at most, that a cache takes or gives at a time */
+#define LINE 64 /* bytes: no cache has shorter lines */
 
 /* Memory of this process that stands for the sender's, the receiver's and what both share; and the
  * ends of a connection between them. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// core/base/prng.h, core/flow/rtt.h, core/flow/delay.h: what is decided by numbers alone.
+// core/base/prng.h, core/flow/rtt.h, tail.h and delay.h: what is decided by numbers alone.
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -102,6 +102,92 @@ TEST(Rtt, NeverWaitsLongerThanTheMaximum)
 
     hwmc_rtt_sample(&r, UINT64_C(3600000000000));
     EXPECT_EQ(HWMC_RTT_MAX_NS, hwmc_rtt_wait(&r));
+}
+
+// Round trips of 50 us, and first fragments that come after these times in turn.
+struct Tail {
+    hwmc_rtt rtt;
+    hwmc_tail tail = {};
+
+    explicit Tail(std::vector<uint64_t> us, uint32_t times = 10 * HWMC_TAIL_KNOWN)
+    {
+        hwmc_rtt_init(&rtt);
+        hwmc_rtt_sample(&rtt, 50000);
+        for (uint32_t i = 0; i < times; i++)
+            came(us[i % us.size()]);
+    }
+    void came(uint64_t us)
+    {
+        hwmc_tail_sample(&tail, 1000 * us);
+    }
+    uint64_t us() const
+    {
+        return hwmc_tail_wait(&tail, &rtt) / 1000;
+    }
+};
+
+TEST(Tail, WaitsAsForAnyBroadcastUntilItKnowsBetter)
+{
+    EXPECT_EQ(HWMC_RTT_START_NS / 1000, Tail({80}, HWMC_TAIL_KNOWN - 1).us());
+    EXPECT_GT(HWMC_RTT_START_NS / 1000, Tail({80}, HWMC_TAIL_KNOWN).us());
+}
+
+// A network that has never lost anything: nobody asked, so no round trip is known.
+TEST(Tail, WaitsAsForAnyBroadcastUntilARepairHasShownTheWay)
+{
+    Tail t({80});
+
+    hwmc_rtt_init(&t.rtt);
+    EXPECT_EQ(HWMC_RTT_START_NS / 1000, t.us());
+}
+
+TEST(Tail, WaitsFourTimesWhatSevenOfEightTake)
+{
+    EXPECT_NEAR(320, Tail({80}).us(), 40);
+    EXPECT_NEAR(400, Tail({20, 40, 60, 80, 90, 95, 100, 600}, 1000).us(), 60);
+    EXPECT_NEAR(100, Tail({10}).us(), 1); // two round trips
+}
+
+TEST(Tail, IsNeverShorterThanASleepLastsTooLong)
+{
+    Tail at_once({0});
+
+    hwmc_rtt_sample(&at_once.rtt, 0);
+    EXPECT_EQ(HWMC_TAIL_LEAST_NS / 1000, at_once.us());
+}
+
+TEST(Tail, IsNeverLongerThanForAnyBroadcast)
+{
+    Tail late({30000});
+
+    EXPECT_EQ(HWMC_RTT_START_NS / 1000, late.us());
+    hwmc_rtt_needless(&late.rtt);
+    EXPECT_EQ(HWMC_RTT_PATIENT_NS / 1000, late.us());
+}
+
+TEST(Tail, OneThatIsVeryLateIsOnlyLate)
+{
+    Tail t({80});
+    const uint64_t before = t.us();
+
+    t.came(5000000);
+    EXPECT_GT(before * 9 / 8, t.us());
+    for (int i = 0; i < 8; i++)
+        t.came(80);
+    EXPECT_NEAR(before, t.us(), 40);
+}
+
+// The network, or the program, has become slower, or faster again.
+TEST(Tail, FollowsWhatChanges)
+{
+    Tail t({40});
+
+    for (int i = 0; i < 16; i++)
+        t.came(100);
+    EXPECT_NEAR(400, t.us(), 60);
+    for (int i = 0; i < 80; i++)
+        t.came(40);
+    EXPECT_NEAR(160, t.us(), 30);
 }
 
 TEST(Delay, OneMemberIsChosenAndNeverTheRoot)

@@ -212,6 +212,39 @@ TEST(TwoStage, NeedlessRequestMakesTheNextWaitLonger)
     EXPECT_EQ(2 * TAIL, hwmc_rtt_wait(&r.ring.rtt));
 }
 
+// Broadcasts come 80 us after the call, and a loss has shown the way to the predecessor.
+TEST(TwoStage, AsksSoonerWhereBroadcastsComeSoon)
+{
+    for (uint32_t frags : {1u, 4u, 5u}) {
+        One r(4, 1, false, 8);
+
+        for (uint32_t i = 0; i < HWMC_TAIL_KNOWN; i++) {
+            r.member(0);
+            r.pass(80 * US);
+            r.cast(0, 1, 0);
+            EXPECT_EQ("", r.sends());
+            hwmc_two_stage_reset(&r.m, 5, &r.ring);
+        }
+        hwmc_rtt_sample(&r.ring.rtt, 50 * US);
+        r.member(0);
+        if (frags > 1)
+            r.cast(0, frags, 0); // that it is long is known now
+        r.pass(TAIL / 3);
+        EXPECT_EQ(frags == 1 ? "ask all of 0" : frags == 4 ? "ask 1 2 3 of 0" : "", r.sends());
+    }
+}
+
+// What came by lane was asked for: it does not say how long to wait.
+TEST(TwoStage, ARepairSaysNothingOfHowSoonBroadcastsCome)
+{
+    One r(4, 1);
+
+    r.member(0);
+    r.pass(TAIL);
+    r.lane(0, 1, 0);
+    EXPECT_EQ(0u, r.ring.tail.samples);
+}
+
 TEST(TwoStage, RandomMemberSaysReadyAndTheRootWaitsForIt)
 {
     One root(4, 0), member(4, 2), unexpected(4, 0);

@@ -36,7 +36,7 @@ static void two_stage_clear(struct hwmc_two_stage *m, uint64_t bid, const struct
     memset(m->heard, 0, sizeof(m->heard));
     memset(m->reach, 0, sizeof(m->reach));
     m->hold_until = m->tail_at = HWMC_NEVER;
-    m->asked_at = m->moved_at = 0;
+    m->asked_at = m->called_at = m->moved_at = 0;
 }
 
 void hwmc_two_stage_init(struct hwmc_two_stage *m, uint64_t bid, uint64_t *words,

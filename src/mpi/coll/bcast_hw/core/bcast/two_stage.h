@@ -75,6 +75,7 @@
 #include "../base/frags.h"
 #include "../base/msg.h"
 #include "../flow/rtt.h"
+#include "../flow/tail.h"
 #include "seek.h"
 #include "../flow/loss_estimate.h"
 
@@ -100,14 +101,15 @@ enum hwmc_phase {
 
 /* What the broadcasts of a communicator share at one rank. */
 struct hwmc_ring {
-    uint32_t size;       /* ranks, 1 or more */
-    uint32_t rank;       /* below size */
-    bool push;           /* stage 2, of machines that are made now: by push or pull */
-    uint32_t frag_bytes; /* payload of a full fragment, 1 or more */
-    uint32_t max_frags;  /* of one broadcast, 1 or more */
-    struct hwmc_rtt rtt; /* to the predecessor, and to others that were asked */
-    uint8_t rails;       /* of the last fragment that came */
-    uint8_t anew;        /* rails that have begun anew since the broadcasts that are reset now */
+    uint32_t size;         /* ranks, 1 or more */
+    uint32_t rank;         /* below size */
+    bool push;             /* stage 2, of machines that are made now: by push or pull */
+    uint32_t frag_bytes;   /* payload of a full fragment, 1 or more */
+    uint32_t max_frags;    /* of one broadcast, 1 or more */
+    struct hwmc_rtt rtt;   /* to the predecessor, and to others that were asked */
+    struct hwmc_tail tail; /* from calls to first fragments */
+    uint8_t rails;         /* of the last fragment that came */
+    uint8_t anew;          /* rails that have begun anew since the broadcasts that are reset now */
     struct hwmc_loss_estimate watch; /* of each rail */
     uint64_t seen[HWMC_RAIL_BITS];   /* the latest fragment that came on each rail: its place; of
                                         broadcasts that are not apart */
@@ -151,16 +153,17 @@ struct hwmc_two_stage {
     enum hwmc_phase phase;
     enum hwmc_ready ready;
     uint64_t bid;
-    bool push;         /* stage 2, otherwise pull */
-    bool more;         /* the message goes on in the next broadcast; with frags */
-    bool repaired;     /* a fragment came over the lane */
-    uint8_t rails;     /* root: to be used; member: used, 0 until known */
-    uint32_t root;     /* meaningful once frags > 0 or called */
-    uint32_t frags;    /* 0 until known */
-    uint32_t bytes;    /* meaningful once frags > 0 */
-    uint32_t n_got;    /* fragments here */
-    uint64_t *got;     /* which; this and the other maps are bitmaps of frags bits */
-    uint64_t moved_at; /* ns at which the last fragment came or was cast; 0: none yet */
+    bool push;          /* stage 2, otherwise pull */
+    bool more;          /* the message goes on in the next broadcast; with frags */
+    bool repaired;      /* a fragment came over the lane */
+    uint8_t rails;      /* root: to be used; member: used, 0 until known */
+    uint32_t root;      /* meaningful once frags > 0 or called */
+    uint32_t frags;     /* 0 until known */
+    uint32_t bytes;     /* meaningful once frags > 0 */
+    uint32_t n_got;     /* fragments here */
+    uint64_t *got;      /* which; this and the other maps are bitmaps of frags bits */
+    uint64_t called_at; /* WAIT: ns at which the program called it */
+    uint64_t moved_at;  /* ns at which the last fragment came or was cast; 0: none yet */
 
     /* At its root. */
     uint8_t flags;       /* of its fragments by multicast: HWMC_FLAG_APART, _DIRECT */

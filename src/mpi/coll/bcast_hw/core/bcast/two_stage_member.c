@@ -11,7 +11,7 @@
 #include "../base/mask.h"
 #include "../place/kary.h"
 
-#define QUESTIONS_MAX 6 /* doublings from 1 to 64 ms */
+#define QUESTIONS_MAX 12 /* doublings; more than from the shortest wait to the longest */
 
 /* Places order all fragments of a communicator by when they were sent: by broadcast, then index. */
 #define PLACE_BITS 16
@@ -127,8 +127,9 @@ static uint64_t tail_wait(const struct hwmc_two_stage *m, const struct hwmc_ring
 
     if (m->questions == 0 && hwmc_two_stage_no_multicast(m, ring))
         return 0;
-    if (m->frags > HWMC_STANDING_FRAGS && wait < 2 * ring->gap)
-        return 2 * ring->gap;
+    if (m->frags > HWMC_STANDING_FRAGS)
+        return wait < 2 * ring->gap ? 2 * ring->gap : wait;
+    wait = hwmc_tail_wait(&ring->tail, &ring->rtt);
     if (m->frags > 0)
         return wait;
     wait <<= m->questions;
@@ -188,6 +189,7 @@ void hwmc_two_stage_post_member(struct hwmc_two_stage *m, uint32_t root, bool ch
         return;
     }
     hwmc_two_stage_set_phase(m, HWMC_WAIT);
+    m->called_at = now;
     if (m->frags == 0)
         m->root = root;
     if (m->unknown.late)
@@ -280,6 +282,8 @@ enum hwmc_verdict hwmc_two_stage_on_data(struct hwmc_two_stage *m, const struct 
     m->moved_at = now;
     if (msg->multicast) {
         ring->counts->got_cast++;
+        if (m->phase == HWMC_WAIT && m->n_got == 1)
+            hwmc_tail_sample(&ring->tail, now - m->called_at);
     } else {
         ring->counts->got_repair++;
         ring->counts->found += !from_prev;

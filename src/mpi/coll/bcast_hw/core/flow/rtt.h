@@ -59,10 +59,16 @@ static inline void hwmc_rtt_needed(struct hwmc_rtt *r)
     r->patient = false;
 }
 
+/* The shortest round trip of late, ns; half the least wait until one is known. */
+static inline uint64_t hwmc_rtt_least(const struct hwmc_rtt *r)
+{
+    return r->least < r->least_past ? r->least : r->least_past;
+}
+
 /* Nanoseconds to wait. */
 static inline uint64_t hwmc_rtt_wait(const struct hwmc_rtt *r)
 {
-    uint64_t ns = r->least < r->least_past ? r->least : r->least_past;
+    uint64_t ns = hwmc_rtt_least(r);
     uint64_t floor = r->patient ? HWMC_RTT_PATIENT_NS : HWMC_RTT_START_NS;
 
     if (2 * ns < floor)

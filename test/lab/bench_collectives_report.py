@@ -12,16 +12,15 @@ import re
 
 from bench_report import columns, interval, median, pooled, quantile, write_csv, write_data
 
-KEYS = ("hwmc", "two_stage", "multilane", "off", "openmpi", "bare")
-TITLES = {"hwmc": "hwmc", "two_stage": "two_stage", "multilane": "multilane", "off": "hwmc off", "openmpi": "Open MPI",
-          "bare": "bare"}
+KEYS = ("hwmc", "lossy", "two_stage", "multilane", "off", "openmpi", "bare")
+TITLES = {"hwmc": "hwmc", "lossy": "hwmc, 1 % lost", "two_stage": "two_stage", "multilane": "multilane",
+          "off": "hwmc off", "openmpi": "Open MPI", "bare": "bare"}
 OURS, PEERS = "hwmc", ("off", "openmpi")
 OPS = ("barrier", "bcast", "reduce", "allreduce", "allgather", "reduce_scatter_block", "gather", "scatter",
        "alltoall", "alltoallv", "alltoallw", "scan")
 # Rails, Mbit/s of each, MTU.
-NETS = {"gbit": (1, 1000.0, 1500), "2x100": (2, 100.0, 1500), "norate": (1, 0.0, 1500), "norate9000": (1, 0.0, 9000),
-        "lossy": (1, 1000.0, 1500)}
-LOSS = {"lossy": ("gbit", 1.0)}  # percent of multicast datagrams lost at each host, and the network that loses none
+NETS = {"gbit": (1, 1000.0, 1500), "2x100": (2, 100.0, 1500), "norate": (1, 0.0, 1500), "norate9000": (1, 0.0, 9000)}
+LOSSY, LOSS = "lossy", 1.0  # percent of multicast datagrams that each process loses
 # What a host must receive, or send, as a multiple of the bytes: by hosts, and ranks on each.
 PARTS = {
     "barrier": lambda p, n: 0,
@@ -50,8 +49,6 @@ def place_text(net, shape):
     network = ("%d rails of %g Mbit/s" % (rails, rate) if rails > 1 else "%g Mbit/s" % rate) if rate else "no rate"
     if mtu != 1500:
         network += ", MTU %d" % mtu
-    if net in LOSS:
-        network += ", %g %% of multicast lost" % LOSS[net][1]
     return "%d hosts of %d rank%s, %s" % (*shape, "s" if shape[1] > 1 else "", network)
 
 
@@ -183,17 +180,16 @@ def figures(results):
 def lost_part(results, cell):
     """(what a call with a loss took beyond one without, us; how many of the calls had one), as far as quantiles tell: of a
     collective whose hosts each await one datagram, the slowest part of the samples."""
-    had = 1 - (1 - LOSS[cell.net][1] / 100) ** (cell.shape[0] - 1)
-    lossy, clean = (pooled(results.cells[one][OURS]) for one in (cell, cell._replace(net=LOSS[cell.net][0])))
+    had = 1 - (1 - LOSS / 100) ** (cell.shape[0] - 1)
+    lossy, clean = (pooled(results.cells[cell][key]) for key in (LOSSY, OURS))
     return quantile(lossy, 1 - had / 2) - quantile(clean, 1 - had / 2), had
 
 
 def loss_table(results):
     """hwmc's times where multicast is lost, beside those where it is not."""
     rows = [["hwmc, us", "shape", "bytes", "none lost", "lost", "ratio", "a lost datagram"]]
-    for cell in (cell for place in results.places() if place[0] in LOSS for cell in results.of_place(place)):
-        clean = cell._replace(net=LOSS[cell.net][0])
-        lossy_turns, clean_turns = results.cells[cell].get(OURS), results.cells.get(clean, {}).get(OURS)
+    for cell in (cell for place in results.places() for cell in results.of_place(place)):
+        lossy_turns, clean_turns = (results.cells[cell].get(key) for key in (LOSSY, OURS))
         if not lossy_turns or not clean_turns:
             continue
         low, high = interval(lambda a, b: median(a) / median(b), lossy_turns, clean_turns)

@@ -65,6 +65,7 @@ static int class_of(const char *name)
         {"hwmc_shm_bytes", MPI_T_PVAR_CLASS_LEVEL},
         {"hwmc_lanes_hardware", MPI_T_PVAR_CLASS_LEVEL},
         {"hwmc_lanes_software", MPI_T_PVAR_CLASS_LEVEL},
+        {"hwmc_host", MPI_T_PVAR_CLASS_GENERIC},
         {"hwmc_rails_context", MPI_T_PVAR_CLASS_GENERIC},
         {"hwmc_rails_from", MPI_T_PVAR_CLASS_GENERIC},
         {"hwmc_rails_used", MPI_T_PVAR_CLASS_GENERIC},

@@ -11,6 +11,7 @@
 #include "../comm/comm.h"
 #include "../engine/engine.h"
 #include "../op/wait_failure.h"
+#include "../process/hosts.h"
 #include "../process/launcher.h"
 #include "../select/spread_choose.h"
 #include "../stats/epoch.h"
@@ -59,8 +60,10 @@ struct hwmc_engine *hwmc_open(void)
     static struct hwmc_counts *counts;
     static struct hwmc_engine_counts *engine_counts;
 
-    if (!counts)
+    if (!counts) {
         hwmc_add_counters(&counts, &engine_counts);
+        hwmc_note_host(hwmc_host_of((uint32_t) MPIR_Process.rank));
+    }
     return hwmc_process_open(counts, engine_counts);
 }
 

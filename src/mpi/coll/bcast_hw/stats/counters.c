@@ -41,6 +41,8 @@
     X(message_ns, LEVEL,                                                                           \
       "nanoseconds that selection takes a host to be busy with a short message of several")        \
     X(burst_bytes, LEVEL, "bytes that selection takes a rail to let through at first, unshaped")   \
+    X(host, GENERIC,                                                                               \
+      "the host that this process runs on: a number, the same for all that share it")              \
     X(rails_context, GENERIC,                                                                      \
       "the communicator, by its context id, that disabled or enabled rails last")                  \
     X(rails_from, GENERIC, "its first broadcast since then; 0: none has disabled any yet")         \
@@ -173,6 +175,11 @@ void hwmc_note_network(const struct hwmc_network *net)
     own->loaded_mbit = net->loaded_mbit;
     own->message_ns = net->message_ns;
     own->burst_bytes = net->burst_bytes;
+}
+
+void hwmc_note_host(int host)
+{
+    own->host = (uint64_t) host;
 }
 
 void hwmc_note_rails(const struct hwmc_group *g)

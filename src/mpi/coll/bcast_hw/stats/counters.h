@@ -64,6 +64,9 @@ void hwmc_note_root(bool itself);
 /* What algorithm selection goes by. */
 void hwmc_note_network(const struct hwmc_network *net);
 
+/* Where this process runs: hwmc_host_of. */
+void hwmc_note_host(int host);
+
 /* Which rail the group disabled or enabled last. Under the lock. */
 void hwmc_note_rails(const struct hwmc_group *g);
 

@@ -154,7 +154,7 @@ static int open_engine(struct setup *s)
 
 static int compare_settings(struct setup *s)
 {
-    const bool has_hosts = hwmc_settings.enable && MPIR_Process.num_nodes > 1;
+    const bool has_hosts = hwmc_settings.enable && !hwmc_is_on_one_host();
     int mpi_errno = has_hosts ? hwmc_spread_open() : MPI_SUCCESS;
 
     if (mpi_errno == MPI_SUCCESS)

@@ -173,12 +173,31 @@ static void nap_until_all_come(void)
     }
 }
 
+/* hwmc's number of the host that this rank runs on. MPI_COMM_TYPE_SHARED does not tell: where MPICH
+ * is built without its own shared memory, from release 5 on each rank is alone there. */
+static int own_host(void)
+{
+    MPI_T_pvar_session session;
+    MPI_T_pvar_handle handle;
+    unsigned long long number = 0;
+    int index, count, err;
+
+    err = MPI_T_pvar_get_index("hwmc_host", MPI_T_PVAR_CLASS_GENERIC, &index);
+    if (err != MPI_SUCCESS || MPI_T_pvar_session_create(&session) != MPI_SUCCESS)
+        tune_fail("this MPI has no hwmc: there is no performance variable hwmc_host");
+    MPI_T_pvar_handle_alloc(session, index, NULL, &handle, &count);
+    MPI_T_pvar_read(session, handle, &number);
+    MPI_T_pvar_handle_free(session, &handle);
+    MPI_T_pvar_session_free(&session);
+    return (int) number;
+}
+
 static void find_place(void)
 {
     MPI_Comm mine;
     int ranks, first;
 
-    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &mine);
+    MPI_Comm_split(MPI_COMM_WORLD, own_host(), rank, &mine);
     MPI_Comm_rank(mine, &place);
     MPI_Comm_size(mine, &ranks);
     first = place == 0;

@@ -29,11 +29,11 @@
  * way. Of many ranks only a random few send ROOT_NACK.
  *
  * The predecessor may compute, and then it does not answer. A rank that has received nothing for
- * twice as long as it waited before its NACK (for eight times that while it knows nothing) asks
- * other members by SEEK, more and more of them (seek.h). A member that has some of the fragments
- * sends OFFER, to at most four seeking ranks at a time. On SEEK with AT_ONCE it sends those that it
- * has then. It neither asks on for a fragment nor remembers what it does not have. Ranks seek with
- * push as well, since each waits for its predecessor alone.
+ * two waits of flow/rtt.h (eight while it knows nothing) asks other members by SEEK, more and more
+ * of them (seek.h). A member that has some of the fragments sends OFFER, to at most four seeking
+ * ranks at a time. On SEEK with AT_ONCE it sends those that it has then. It neither asks on for a
+ * fragment nor remembers what it does not have. Ranks seek with push as well, since each waits for
+ * its predecessor alone.
  *
  * Roots may multicast at the same time: a broadcast is apart if its root had not all of those
  * before it when it began. Its fragments say nothing of other roots' earlier broadcasts; they may
@@ -54,7 +54,7 @@
  * round trips where the d ranks before it lost it too.
  *
  *          post as root                     post as member
- *   EMPTY ------------> HOLD   EMPTY/UNEXPECTED ---------------> WAIT --all here--> DONE
+ *   EMPTY/UNEXPECTED -> HOLD   EMPTY/UNEXPECTED ---------------> WAIT --all here--> DONE
  *     |                  | delay over               STORED ---post----------->  ^
  *     | message          v                            ^                         |
  *     +------> UNEXPECTED    CAST --all fragments cast-----|-------------------------+

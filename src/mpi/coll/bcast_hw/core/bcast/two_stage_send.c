@@ -89,8 +89,8 @@ static void next_cast(struct hwmc_two_stage *m, struct hwmc_ring *ring, uint32_t
 }
 
 /* Collects in `asked` what is to be asked for and was not; true if there is any. The request then
- * carries the whole of `asked` that is still missing: what was asked for earlier is not sent twice
- * by the predecessor, so naming it again is harmless, and one bitmap serves both purposes. */
+ * carries the whole of `asked`: what was asked for earlier is not sent twice by the predecessor, so
+ * naming it again is harmless, and one bitmap serves both purposes. */
 static bool collect_asks(struct hwmc_two_stage *m, struct hwmc_ring *ring)
 {
     bool any = false;

@@ -3,13 +3,13 @@
  * Copyright (C) the hwmc contributors
  *
  * rtt: how long a rank waits for a fragment before it sends NACK: twice the round trip to the ring
- * predecessor, at least 1 ms. The round trip is the shortest of the last 8 to 16. A longer one
- * mostly contains the time a host took to notice, and an early NACK is cheap: one lane message, and
- * one more for each fragment, which no rank waits for. A lost last fragment costs this wait, which
- * every rank waits for. So the first 8 round trips do not lengthen the wait. A needless wait (the
- * root was only late) makes the minimum 2 ms, and a real loss 1 ms again. A predecessor that
- * computes says nothing about the way to it: if other members had to be asked, their round trips
- * count.
+ * predecessor, at least 1 ms (short broadcasts may be asked for sooner: tail.h). The round trip is
+ * the shortest of the last 8 to 16. A longer one mostly contains the time a host took to notice,
+ * and an early NACK is cheap: one lane message, and one more for each fragment, which no rank waits
+ * for. A lost last fragment costs this wait, which every rank waits for. So the first 8 round trips
+ * do not lengthen the wait. A needless wait (the root was only late) makes the minimum 2 ms, and a
+ * real loss 1 ms again. A predecessor that computes says nothing about the way to it: if other
+ * members had to be asked, their round trips count.
  */
 #ifndef HWMC_CORE_FLOW_RTT_H_INCLUDED
 #define HWMC_CORE_FLOW_RTT_H_INCLUDED

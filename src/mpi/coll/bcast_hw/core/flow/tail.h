@@ -4,9 +4,10 @@
  *
  * tail: how long a member that has called a broadcast of a few fragments waits for it before it
  * sends NACK. If the only datagram of a release or a result is lost, every rank waits for this. It
- * is as for any broadcast (rtt.h) until TAIL_KNOWN first fragments have come by multicast. From
- * then on it is four times as long as those take from the call, of late and but for one in eight;
- * at least twice the shortest round trip, at least LEAST, and never longer than for any broadcast.
+ * is as for any broadcast (rtt.h) until KNOWN first fragments have come by multicast, and a repair
+ * has shown how long the way to the predecessor is. From then on it is four times as long as first
+ * fragments take from the call, of late and but for one in eight; at least twice the shortest round
+ * trip, at least LEAST, and never longer than for any broadcast.
  *
  * One in eight, and not a mean and deviations as TCP has (RFC 6298): where one rank has lost
  * something all others wait for it in the next broadcast, so late ones are many in just the network

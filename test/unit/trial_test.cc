@@ -412,6 +412,24 @@ TEST(Trial, BesideFewCallsTheyAreSingleOnes)
     }
 }
 
+// An error came between: what was found out when it began holds, whatever is agreed now.
+TEST(Trial, BesideATrialThatGoesOnKeepsToItsRow)
+{
+    hwmc_trial t;
+
+    hwmc_trial_init(&t, Costs{1000, 900, NO}.data(), 0, 100, HWMC_TRIAL_BESIDE);
+    for (int i = 0; i < 9; i++)
+        hwmc_trial_follows(&t, 1);
+    t.taken = t.price;
+    t.calls = HWMC_TRIAL_FIRST;
+    hwmc_trial_begin(&t);
+    hwmc_trial_late_agreed(&t, 0);
+    ASSERT_TRUE(t.in_row);
+    EXPECT_FALSE(hwmc_trial_end(&t, UINT64_MAX));
+    hwmc_trial_late_agreed(&t, 9);
+    EXPECT_TRUE(t.in_row);
+}
+
 // Figures of any size, told at random, never leave ranks apart nor end a loop without an end.
 TEST(Trial, AnyFigures)
 {

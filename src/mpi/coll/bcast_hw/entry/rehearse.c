@@ -68,7 +68,8 @@ static int run_all(struct hwmc_spread *s, enum hwmc_way *way)
     /* A rank without memory for this does not come. */
     int agreed = hwmc_trial_call_agree(s->comm, s->c, &late);
 
-    hwmc_trial_late_agreed(&e->trial, late);
+    if (agreed == MPI_SUCCESS)
+        hwmc_trial_late_agreed(&e->trial, late);
     while (t->under_way && agreed == MPI_SUCCESS) {
         if (!e->trial.in_row)
             agreed = meet(s, hwmc_way_is_hwmcs(s->coll, *way) ? HWMC_WAY_MPICH : HWMC_WAY_HWMC);

@@ -119,7 +119,7 @@ bool hwmc_trial_watches(const struct hwmc_trial *t);
 /* A call comes so many ns after the end of the one before. */
 void hwmc_trial_follows(struct hwmc_trial *t, uint64_t ns);
 
-/* The trial has begun. `late`: the greatest t->late of all ranks. */
+/* The trial has begun, or goes on after an error. `late`: the greatest t->late of all ranks. */
 void hwmc_trial_late_agreed(struct hwmc_trial *t, uint64_t late);
 
 /* A call begins: the way that it goes. */

@@ -38,10 +38,9 @@ int MPIDI_HWMC_init_local(int *tag_bits)
 
     mpi_errno = hwmc_settings_open();
     MPIR_ERR_CHECK(mpi_errno);
-    if (hwmc_settings.enable) {
-        hwmc_find_hosts();
+    hwmc_find_hosts(); /* enabled or not: all processes ask the process manager the same */
+    if (hwmc_settings.enable)
         hwmc_memory_init();
-    }
     hwmc_wait_init();
     mpi_errno = MPIDI_UCX_init_local(tag_bits);
     MPIR_ERR_CHECK(mpi_errno);

@@ -53,8 +53,10 @@ class VerbsDirect : public Verbs {
     bool begin()
     {
         hwmc_expected e = {HEAD, part, memory.data(), bytes, is_next, this};
+        const uint64_t begun = b->ops->direct->begin(b, &e);
 
-        return b->ops->direct->begin(b, &e);
+        run = begun ? begun : run;
+        return begun != 0;
     }
 
     size_t len_of(size_t i) const
@@ -147,16 +149,16 @@ class VerbsDirect : public Verbs {
     size_t part = 0, bytes = 0;
     std::vector<unsigned char> sent, memory;
     std::set<size_t> placed, elsewhere;
-    uint64_t twin = 0;
+    uint64_t twin = 0, run = 0;
 };
 
 TEST_F(VerbsDirect, ComesToItsPlace)
 {
-    ASSERT_EQ(bytes, b->ops->direct->extend(b, bytes));
+    ASSERT_EQ(bytes, b->ops->direct->extend(b, run, bytes));
     expect_all_placed();
     EXPECT_EQ(PARTS, count().placed);
     EXPECT_EQ(0u, count().aside);
-    b->ops->direct->end(b, false);
+    b->ops->direct->end(b, run, false);
     EXPECT_EQ(0u, count().flushes);
     expect_returned();
     EXPECT_TRUE(elsewhere.empty()) << "nothing is posted";
@@ -167,7 +169,8 @@ TEST_F(VerbsDirect, OneRunAfterTheOther)
 {
     for (uint64_t run = 1; run <= 5; run++) {
         for (size_t i = 0; i < PARTS; i++) {
-            ASSERT_EQ(std::min(bytes, (i + 1) * part), b->ops->direct->extend(b, (i + 1) * part));
+            ASSERT_EQ(std::min(bytes, (i + 1) * part),
+                      b->ops->direct->extend(b, run, (i + 1) * part));
             send(twin, i);
             if (i % 7 == 0)
                 receive(20);
@@ -175,7 +178,7 @@ TEST_F(VerbsDirect, OneRunAfterTheOther)
         receive();
         EXPECT_EQ(run * PARTS, count().placed);
         EXPECT_EQ(sent, memory);
-        b->ops->direct->end(b, false);
+        b->ops->direct->end(b, run, false);
         std::fill(memory.begin(), memory.end(), POISON);
         placed.clear();
         ASSERT_TRUE(begin());
@@ -190,7 +193,7 @@ TEST_F(VerbsDirect, AfterALossTheRestComesElsewhere)
         placed.clear();
         elsewhere.clear();
         std::fill(memory.begin(), memory.end(), POISON);
-        ASSERT_EQ(bytes, b->ops->direct->extend(b, bytes));
+        ASSERT_EQ(bytes, b->ops->direct->extend(b, run, bytes));
         for (size_t i = 0; i < PARTS; i++)
             if (i != lost)
                 send(twin, i);
@@ -198,10 +201,10 @@ TEST_F(VerbsDirect, AfterALossTheRestComesElsewhere)
         EXPECT_EQ(lost, placed.size());
         EXPECT_GE(PARTS - 1 - lost, elsewhere.size()) << "what came meanwhile is lost too";
         EXPECT_EQ(0, memcmp(memory.data(), sent.data(), lost * part));
-        EXPECT_EQ(0u, b->ops->direct->extend(b, bytes)) << "the run is over";
+        EXPECT_EQ(0u, b->ops->direct->extend(b, run, bytes)) << "the run is over";
         expect_returned();
         EXPECT_EQ(PARTS, elsewhere.size()) << "but more of it comes elsewhere";
-        b->ops->direct->end(b, false);
+        b->ops->direct->end(b, run, false);
         ASSERT_TRUE(begin());
     }
     EXPECT_LE(4u, count().flushes);
@@ -212,19 +215,19 @@ TEST_F(VerbsDirect, WhatIsNotExpectedIsWhole)
 {
     const std::string longest(part + 8, 'x');
 
-    ASSERT_EQ(bytes, b->ops->direct->extend(b, bytes));
+    ASSERT_EQ(bytes, b->ops->direct->extend(b, run, bytes));
     send(twin, 0);
     send(twin, 0);
     send(twin, 1, 'X');
     receive();
     EXPECT_EQ(std::set<size_t>{0}, placed);
     EXPECT_EQ((std::set<size_t>{0, 1}), elsewhere);
-    b->ops->direct->end(b, false);
+    b->ops->direct->end(b, run, false);
     for (const std::string &text : {std::string("D"), std::string(HEAD, 'y') + longest}) {
         ASSERT_TRUE(begin());
-        ASSERT_EQ(bytes, b->ops->direct->extend(b, bytes));
+        ASSERT_EQ(bytes, b->ops->direct->extend(b, run, bytes));
         EXPECT_TRUE(reaches(a, b, twin, text)) << text.size();
-        b->ops->direct->end(b, false);
+        b->ops->direct->end(b, run, false);
     }
     expect_returned();
 }
@@ -232,11 +235,11 @@ TEST_F(VerbsDirect, WhatIsNotExpectedIsWhole)
 /* What had come before the end and was not handed over is not lost. */
 TEST_F(VerbsDirect, EndTakesMemoryBackAtOnce)
 {
-    ASSERT_EQ(bytes, b->ops->direct->extend(b, bytes));
+    ASSERT_EQ(bytes, b->ops->direct->extend(b, run, bytes));
     for (size_t i = 0; i < 5; i++)
         send(twin, i);
     wait(b, 1000);
-    b->ops->direct->end(b, true);
+    b->ops->direct->end(b, run, true);
     std::fill(memory.begin(), memory.end(), POISON);
     for (size_t i = 5; i < PARTS; i++)
         send(twin, i);
@@ -250,19 +253,19 @@ TEST_F(VerbsDirect, EndTakesMemoryBackAtOnce)
 
 TEST_F(VerbsDirect, WhatIsPostedForWholeDatagramsIsTakenBackForTheNextRun)
 {
-    ASSERT_EQ(bytes, b->ops->direct->extend(b, bytes));
+    ASSERT_EQ(bytes, b->ops->direct->extend(b, run, bytes));
     send(twin, 3);
     receive();
     EXPECT_EQ(std::set<size_t>{3}, elsewhere);
-    b->ops->direct->end(b, false);
+    b->ops->direct->end(b, run, false);
     ASSERT_TRUE(begin());
-    ASSERT_EQ(bytes, b->ops->direct->extend(b, bytes));
+    ASSERT_EQ(bytes, b->ops->direct->extend(b, run, bytes));
     expect_all_placed();
 }
 
 TEST_F(VerbsDirect, OtherDatagramsComeMeanwhile)
 {
-    ASSERT_EQ(bytes, b->ops->direct->extend(b, bytes));
+    ASSERT_EQ(bytes, b->ops->direct->extend(b, run, bytes));
     for (size_t i = 0; i < PARTS; i++) {
         send(group, i, 'O');
         send(twin, i);
@@ -276,23 +279,39 @@ TEST_F(VerbsDirect, OtherDatagramsComeMeanwhile)
 TEST_F(VerbsDirect, HasOneRunAtATime)
 {
     EXPECT_FALSE(begin());
-    b->ops->direct->end(b, false);
+    b->ops->direct->end(b, run, false);
     EXPECT_TRUE(begin());
-    b->ops->direct->end(b, false);
-    b->ops->direct->end(b, false);
-    EXPECT_EQ(0u, b->ops->direct->extend(b, bytes));
+    b->ops->direct->end(b, run, false);
+    b->ops->direct->end(b, run, false);
+    EXPECT_EQ(0u, b->ops->direct->extend(b, run, bytes));
+}
+
+// The fabric ended the run of one group, and another one's has begun.
+TEST_F(VerbsDirect, WhoseRunIsOverHasNothingToDoWithTheNext)
+{
+    const uint64_t before = run;
+
+    ASSERT_EQ(bytes, b->ops->direct->extend(b, run, bytes));
+    send(twin, 3);
+    receive();
+    ASSERT_TRUE(begin());
+    EXPECT_NE(before, run);
+    EXPECT_EQ(0u, b->ops->direct->extend(b, before, bytes));
+    b->ops->direct->end(b, before, true);
+    ASSERT_EQ(bytes, b->ops->direct->extend(b, run, bytes));
+    expect_all_placed();
 }
 
 TEST_F(VerbsDirect, PostsNoMoreThanItHasSlotsFor)
 {
     const size_t slots = ((hwmc_verbs *) b)->directs;
 
-    b->ops->direct->end(b, false);
+    b->ops->direct->end(b, run, false);
     bytes = (slots + 10) * part;
     memory.assign(bytes, POISON);
     ASSERT_TRUE(begin());
-    EXPECT_EQ(slots * part, b->ops->direct->extend(b, bytes));
-    b->ops->direct->end(b, false);
+    EXPECT_EQ(slots * part, b->ops->direct->extend(b, run, bytes));
+    b->ops->direct->end(b, run, false);
     EXPECT_EQ(0u, ((hwmc_verbs *) b)->direct.lists);
     bytes = sent.size();
     memory.assign(bytes, POISON);
@@ -305,10 +324,10 @@ TEST_F(VerbsDirect, OfADeviceThatFailsNothingIsWritten)
     auto *v = (hwmc_verbs *) b;
     ibv_qp_attr attr = {};
 
-    ASSERT_EQ(bytes, b->ops->direct->extend(b, bytes));
+    ASSERT_EQ(bytes, b->ops->direct->extend(b, run, bytes));
     attr.qp_state = IBV_QPS_RESET;
     ASSERT_EQ(0, ibv_modify_qp(v->direct.qp, &attr, IBV_QP_STATE));
-    b->ops->direct->end(b, true);
+    b->ops->direct->end(b, run, true);
     EXPECT_EQ(0u, v->direct.lists);
     EXPECT_EQ(nullptr, v->direct.qp);
     EXPECT_EQ(nullptr, v->direct.port.id->qp);
@@ -319,14 +338,33 @@ TEST_F(VerbsDirect, OfADeviceThatFailsNothingIsWritten)
     EXPECT_TRUE(is_poison());
 }
 
+/* Slots for whole datagrams cannot be taken back: the next run does not begin, and its memory is
+ * registered once. */
+TEST_F(VerbsDirect, ARunThatCannotBeginLeavesNothingRegistered)
+{
+    auto *v = (hwmc_verbs *) b;
+    ibv_qp_attr attr = {};
+
+    ASSERT_EQ(bytes, b->ops->direct->extend(b, run, bytes));
+    send(twin, 3);
+    receive();
+    ASSERT_LT(0u, v->direct.wholes);
+    attr.qp_state = IBV_QPS_RESET;
+    ASSERT_EQ(0, ibv_modify_qp(v->direct.qp, &attr, IBV_QP_STATE));
+    EXPECT_FALSE(begin());
+    EXPECT_EQ(nullptr, v->direct.qp);
+    EXPECT_EQ(nullptr, v->direct.registered);
+    close(b);
+}
+
 /* The device goes while memory is posted: a run does not begin again, and memory is not written. */
 TEST_F(VerbsDirect, AfterRemovalNoRunBegins)
 {
     auto *v = (hwmc_verbs *) b;
 
-    ASSERT_EQ(bytes, b->ops->direct->extend(b, bytes));
+    ASSERT_EQ(bytes, b->ops->direct->extend(b, run, bytes));
     v->members.gone = true;
-    b->ops->direct->end(b, true);
+    b->ops->direct->end(b, run, true);
     EXPECT_EQ(0u, v->direct.lists);
     EXPECT_FALSE(begin());
     expect_returned();
@@ -334,7 +372,7 @@ TEST_F(VerbsDirect, AfterRemovalNoRunBegins)
 
 TEST_F(VerbsDirect, CloseWithMemoryPosted)
 {
-    ASSERT_EQ(bytes, b->ops->direct->extend(b, bytes));
+    ASSERT_EQ(bytes, b->ops->direct->extend(b, run, bytes));
     close(b);
     std::fill(memory.begin(), memory.end(), POISON);
     for (size_t i = 0; i < PARTS; i++)

@@ -32,21 +32,20 @@ size_t Direct::len_of(uint32_t number) const
     return std::min(e_.body, e_.bytes - at);
 }
 
-bool Direct::begin(const hwmc_expected &e)
+uint64_t Direct::begin(const hwmc_expected &e)
 {
     if (!works || !is_idle())
-        return false;
+        return 0;
     e_ = e;
     run_ = true;
     slots_ = false;
     next_ = due_ = 0;
-    runs++;
-    return true;
+    return ++runs;
 }
 
-size_t Direct::extend(size_t bytes)
+size_t Direct::extend(uint64_t run, size_t bytes)
 {
-    if (!run_)
+    if (!run_ || run != runs)
         return 0;
     for (; next_ * e_.body < bytes && posted_.size() < room; next_++) {
         posted_.push_back(next_);
@@ -103,9 +102,9 @@ void Direct::take_back(bool goes_on, std::deque<Came> &queue)
     slots_ = goes_on;
 }
 
-void Direct::end(bool goes_on, std::deque<Came> &queue)
+void Direct::end(uint64_t run, bool goes_on, std::deque<Came> &queue)
 {
-    if (run_)
+    if (run_ && run == runs)
         take_back(goes_on, queue);
 }
 

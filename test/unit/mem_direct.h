@@ -35,9 +35,9 @@ class Direct {
   public:
     static constexpr uint64_t TWIN = UINT64_C(1) << 63; // of a group's number
 
-    bool begin(const hwmc_expected &e);
-    size_t extend(size_t bytes);
-    void end(bool goes_on, std::deque<Came> &queue);
+    uint64_t begin(const hwmc_expected &e);
+    size_t extend(uint64_t run, size_t bytes);
+    void end(uint64_t run, bool goes_on, std::deque<Came> &queue);
 
     // A datagram to the twin came, behind those of `queue`.
     void arrive(const Bytes &bytes, std::deque<Came> &queue);

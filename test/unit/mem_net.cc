@@ -216,19 +216,19 @@ static int leave_twin(hwmc_fabric *f, uint64_t twin)
     return HWMC_OK;
 }
 
-static bool begin_run(hwmc_fabric *f, const hwmc_expected *e)
+static uint64_t begin_run(hwmc_fabric *f, const hwmc_expected *e)
 {
     return fabric_of(f)->direct.begin(*e);
 }
 
-static size_t extend_run(hwmc_fabric *f, size_t bytes)
+static size_t extend_run(hwmc_fabric *f, uint64_t run, size_t bytes)
 {
-    return fabric_of(f)->direct.extend(bytes);
+    return fabric_of(f)->direct.extend(run, bytes);
 }
 
-static void end_run(hwmc_fabric *f, bool goes_on)
+static void end_run(hwmc_fabric *f, uint64_t run, bool goes_on)
 {
-    fabric_of(f)->direct.end(goes_on, fabric_of(f)->in);
+    fabric_of(f)->direct.end(run, goes_on, fabric_of(f)->in);
 }
 
 static const hwmc_fabric_direct_ops direct_ops = {join_twin, leave_twin, begin_run, extend_run,

@@ -73,18 +73,18 @@ struct hwmc_fabric_direct_ops {
     int (*leave)(struct hwmc_fabric *f, uint64_t twin);
 
     /* A run begins: bodies that belong to `e`, from the first on, come to a twin that is joined.
-     * `e` is copied; its memory and ctx stay until the run is over. False: not now, or not to this
-     * memory. */
-    bool (*begin)(struct hwmc_fabric *f, const struct hwmc_expected *e);
+     * `e` is copied; its memory and ctx stay until the run is over. Its number, which no other one
+     * has had; 0: not now, or not to this memory. */
+    uint64_t (*begin)(struct hwmc_fabric *f, const struct hwmc_expected *e);
 
     /* Has memory posted for the first `bytes` bytes of the run at least, a whole number of bodies,
      * unless there is no room. For how many it is; 0 if the run is over. */
-    size_t (*extend)(struct hwmc_fabric *f, size_t bytes);
+    size_t (*extend)(struct hwmc_fabric *f, uint64_t run, size_t bytes);
 
     /* Ends the run, if it is not over: when it returns, nothing is written to its memory any more.
      * `goes_on`: more of the message may come to the twin; it is handed over like what comes
      * elsewhere. */
-    void (*end)(struct hwmc_fabric *f, bool goes_on);
+    void (*end)(struct hwmc_fabric *f, uint64_t run, bool goes_on);
 };
 
 /* A burst: as many datagrams as some fabric or system carries in one piece. */

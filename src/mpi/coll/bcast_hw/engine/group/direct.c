@@ -71,7 +71,10 @@ void hwmc_group_direct_begin(struct hwmc_group *g)
     if (!g->direct.fabric)
         return;
     e.at = hwmc_placement_rest(&g->placement, first, 0, &e.bytes);
-    if (!e.at || !has_twin(g) || !g->direct.fabric->ops->direct->begin(g->direct.fabric, &e))
+    if (!e.at || !has_twin(g))
+        return;
+    g->direct.run = g->direct.fabric->ops->direct->begin(g->direct.fabric, &e);
+    if (g->direct.run == 0)
         return;
     hwmc_direct_begin(&c->direct, bid, c->n);
     g->direct.first = first;
@@ -103,7 +106,7 @@ void hwmc_group_direct_extend(struct hwmc_group *g, uint64_t count)
     }
     bytes = (size_t) (below - d->first) * g->piece_bytes;
     bytes = bytes < d->bytes ? bytes : d->bytes;
-    posted = d->fabric->ops->direct->extend(d->fabric, bytes);
+    posted = d->fabric->ops->direct->extend(d->fabric, d->run, bytes);
     if (posted < bytes)
         hwmc_group_direct_end(g, true);
     else
@@ -115,7 +118,7 @@ void hwmc_group_direct_end(struct hwmc_group *g, bool goes_on)
     struct hwmc_group_direct *d = &g->direct;
 
     if (d->first != HWMC_NEVER)
-        d->fabric->ops->direct->end(d->fabric, goes_on);
+        d->fabric->ops->direct->end(d->fabric, d->run, goes_on);
     d->first = HWMC_NEVER;
     hwmc_direct_end(&g->stream.channel.direct);
 }

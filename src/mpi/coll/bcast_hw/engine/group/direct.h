@@ -42,6 +42,7 @@ struct hwmc_group_direct {
     struct hwmc_fabric *fabric; /* of the group's rail; NULL: it cannot do that */
     enum hwmc_group_direct_twin state;
     uint64_t twin;  /* JOINED: the fabric's number of it */
+    uint64_t run;   /* RUN: the fabric's number of it, which may be over there */
     uint64_t first; /* RUN: the broadcast that it begins with; NEVER: IDLE */
     size_t bytes;   /* RUN: of the message from there on */
 };

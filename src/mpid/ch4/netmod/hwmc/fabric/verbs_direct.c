@@ -278,30 +278,43 @@ static bool has_registrations(struct hwmc_verbs_direct *d)
     return d->registrations != NULL;
 }
 
-bool hwmc_verbs_direct_begin(struct hwmc_verbs_direct *d, const struct hwmc_expected *e)
+static void forget_memory(struct hwmc_verbs_direct *d)
 {
-    if (d->run || d->qp == NULL || e->head + e->body > d->max_datagram || !has_registrations(d))
-        return false;
-    d->registered = hwmc_verbs_registrations_get_writable(d->registrations, e->at, e->bytes);
-    if (d->registered == NULL)
-        return false;
-    flush_queue(d);
-    d->wants_wholes = false;
-    d->run = d->qp != NULL;
-    d->expected = *e;
-    d->next = d->due = 0;
-    if (!d->run)
-        hwmc_verbs_registrations_put(d->registrations, d->registered);
-    return d->run;
+    hwmc_verbs_registrations_put(d->registrations, d->registered);
+    d->registered = NULL;
 }
 
-size_t hwmc_verbs_direct_extend(struct hwmc_verbs_direct *d, size_t bytes)
+uint64_t hwmc_verbs_direct_begin(struct hwmc_verbs_direct *d, const struct hwmc_expected *e)
+{
+    if (d->run || d->qp == NULL || e->head + e->body > d->max_datagram || !has_registrations(d))
+        return 0;
+    d->registered = hwmc_verbs_registrations_get_writable(d->registrations, e->at, e->bytes);
+    if (d->registered == NULL)
+        return 0;
+    flush_queue(d);
+    d->wants_wholes = false;
+    if (d->qp == NULL) {
+        forget_memory(d);
+        return 0;
+    }
+    d->run = true;
+    d->expected = *e;
+    d->next = d->due = 0;
+    return ++d->runs;
+}
+
+static bool is_under_way(const struct hwmc_verbs_direct *d, uint64_t run)
+{
+    return d->run && d->runs == run;
+}
+
+size_t hwmc_verbs_direct_extend(struct hwmc_verbs_direct *d, uint64_t run, size_t bytes)
 {
     const size_t body = d->expected.body;
     struct chain c;
     bool all = true;
 
-    if (!d->run)
+    if (!is_under_way(d, run))
         return 0;
     bytes = bytes < d->expected.bytes ? bytes : d->expected.bytes;
     while (all && d->num_free > 0 && d->next * body < bytes) {
@@ -312,15 +325,14 @@ size_t hwmc_verbs_direct_extend(struct hwmc_verbs_direct *d, size_t bytes)
     return d->next * body < d->expected.bytes ? d->next * body : d->expected.bytes;
 }
 
-void hwmc_verbs_direct_end(struct hwmc_verbs_direct *d, bool goes_on)
+void hwmc_verbs_direct_end(struct hwmc_verbs_direct *d, uint64_t run, bool goes_on)
 {
-    if (!d->run)
+    if (!is_under_way(d, run))
         return;
     if (d->lists > 0)
         flush_queue(d);
     d->run = false;
-    hwmc_verbs_registrations_put(d->registrations, d->registered);
-    d->registered = NULL;
+    forget_memory(d);
     d->wants_wholes = goes_on && d->qp != NULL;
     if (d->wants_wholes)
         post_wholes(d);
@@ -358,7 +370,7 @@ static void on_error(struct hwmc_verbs_direct *d, uint32_t i)
 {
     set_free(d, i);
     if (d->run)
-        hwmc_verbs_direct_end(d, true);
+        hwmc_verbs_direct_end(d, d->runs, true);
     else
         flush_queue(d);
 }
@@ -377,7 +389,7 @@ bool hwmc_verbs_direct_take(struct hwmc_verbs_direct *d, const struct ibv_wc *wc
     }
     set_came(d, i, wc->byte_len);
     if (is_list)
-        hwmc_verbs_direct_end(d, true);
+        hwmc_verbs_direct_end(d, d->runs, true);
     give_slot(d, i);
     return wanted;
 }

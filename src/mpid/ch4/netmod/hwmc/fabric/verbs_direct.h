@@ -82,7 +82,8 @@ struct hwmc_verbs_direct {
     uint32_t lists;  /* slots that are LIST */
     uint32_t wholes; /* and WHOLE */
     uint32_t generation;
-    bool run;                                       /* one is under way */
+    uint64_t runs;                                  /* that have begun */
+    bool run;                                       /* the last of them is under way */
     bool wants_wholes;                              /* slots are posted for whole datagrams */
     struct hwmc_expected expected;                  /* of it */
     uint32_t next;                                  /* the number of the body that is posted next */
@@ -104,9 +105,9 @@ int hwmc_verbs_direct_open(struct hwmc_verbs_direct *d, struct hwmc_verbs_recv *
                            size_t max_datagram);
 
 /* As the slots of struct hwmc_fabric_direct_ops. */
-bool hwmc_verbs_direct_begin(struct hwmc_verbs_direct *d, const struct hwmc_expected *e);
-size_t hwmc_verbs_direct_extend(struct hwmc_verbs_direct *d, size_t bytes);
-void hwmc_verbs_direct_end(struct hwmc_verbs_direct *d, bool goes_on);
+uint64_t hwmc_verbs_direct_begin(struct hwmc_verbs_direct *d, const struct hwmc_expected *e);
+size_t hwmc_verbs_direct_extend(struct hwmc_verbs_direct *d, uint64_t run, size_t bytes);
+void hwmc_verbs_direct_end(struct hwmc_verbs_direct *d, uint64_t run, bool goes_on);
 
 /* What came by a completion, so that it can be looked at; false: nothing. Then take follows: its
  * slot is given. False: it is not `wanted`, and dropped. What is not in its place ends the run. */

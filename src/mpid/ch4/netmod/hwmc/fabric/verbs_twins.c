@@ -95,21 +95,21 @@ static int leave_twin(struct hwmc_fabric *f, uint64_t twin)
     return hwmc_verbs_members_leave(&((struct hwmc_verbs *) f)->twins, twin);
 }
 
-static bool begin_run(struct hwmc_fabric *f, const struct hwmc_expected *e)
+static uint64_t begin_run(struct hwmc_fabric *f, const struct hwmc_expected *e)
 {
     struct hwmc_verbs *v = (struct hwmc_verbs *) f;
 
-    return !v->members.gone && hwmc_verbs_direct_begin(&v->direct, e);
+    return v->members.gone ? 0 : hwmc_verbs_direct_begin(&v->direct, e);
 }
 
-static size_t extend_run(struct hwmc_fabric *f, size_t bytes)
+static size_t extend_run(struct hwmc_fabric *f, uint64_t run, size_t bytes)
 {
-    return hwmc_verbs_direct_extend(&((struct hwmc_verbs *) f)->direct, bytes);
+    return hwmc_verbs_direct_extend(&((struct hwmc_verbs *) f)->direct, run, bytes);
 }
 
-static void end_run(struct hwmc_fabric *f, bool goes_on)
+static void end_run(struct hwmc_fabric *f, uint64_t run, bool goes_on)
 {
-    hwmc_verbs_direct_end(&((struct hwmc_verbs *) f)->direct, goes_on);
+    hwmc_verbs_direct_end(&((struct hwmc_verbs *) f)->direct, run, goes_on);
 }
 
 const struct hwmc_fabric_direct_ops hwmc_verbs_direct_ops = {

@@ -4,6 +4,7 @@
 // net_reduce, net_scan and moves: collectives over mem::Net, one member a host, stepped in any
 // order. What they need of the process is in bcast_test.cc.
 #include "engine_groups.h"
+#include "failing_memory.h"
 
 extern "C" {
 #include "op/chain.h"
@@ -217,6 +218,31 @@ TEST(NetReduce, BeginsNothingOnAGroupThatIsBroken)
     }
 }
 
+// It has begun nothing, and the host's part has failed as well: a second error changes nothing.
+TEST(NetReduce, WithoutMemoryItIsOverAndCanFail)
+{
+    mem::Net net(3);
+    Groups g = net.group(first(3));
+    const Vector in = vector_of(0, 5000);
+    Vector out(5000);
+    hwmc_net_reduce_cfg cfg = config(net, g, 0, 0, sums, {2, 2, 4096});
+    hwmc_net_reduce op;
+
+    net.settle();
+    memset(&op, 0xa5, sizeof(op));
+    cfg.in = in.data();
+    cfg.out = out.data();
+    cfg.bytes = in.size() * sizeof(Matrix);
+    {
+        failing_memory::Range none(0, 9);
+        hwmc_net_reduce_begin(&op, &cfg);
+    }
+    EXPECT_TRUE(op.stage.over);
+    op.stage.ops->fail(&op.stage, HWMC_ERR_INVAL);
+    EXPECT_EQ(HWMC_ERR_NOMEM, op.stage.err);
+    EXPECT_TRUE(hwmc_stage_step(&op.stage));
+}
+
 // A member is lost: the others end with an error, and nothing is the lanes'.
 TEST(NetReduce, ALostMemberEndsIt)
 {
@@ -293,6 +319,25 @@ void begin(Scanner &s, mem::Net &net, Groups &g, uint32_t rank, const hwmc_shm_o
     if (wants == Wants::SumInPlace)
         cfg.sum = s.in.data();
     hwmc_net_scan_begin(&s.op, &cfg);
+}
+
+// As a reduction.
+TEST(NetScan, WithoutMemoryItIsOverAndCanFail)
+{
+    mem::Net net(3);
+    Groups g = net.group(first(3));
+    Scanner s;
+
+    net.settle();
+    memset(&s.op, 0xa5, sizeof(s.op));
+    {
+        failing_memory::Range none(0, 9);
+        begin(s, net, g, 1, sums, {}, 5000, Wants::Sum);
+    }
+    EXPECT_TRUE(s.op.stage.over);
+    s.op.stage.ops->fail(&s.op.stage, HWMC_ERR_INVAL);
+    EXPECT_EQ(HWMC_ERR_NOMEM, s.op.stage.err);
+    EXPECT_TRUE(hwmc_stage_step(&s.op.stage));
 }
 
 void expect_scanned(const Scanner &s, uint32_t rank, const hwmc_shm_operation &o, uint32_t count,

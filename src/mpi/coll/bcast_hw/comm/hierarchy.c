@@ -127,6 +127,10 @@ static int hierarchy_is_possible(MPIR_Comm *comm, struct hwmc_comm *c, bool *pos
     struct hwmc_hierarchy *h = &c->hierarchy;
 
     *possible = false;
+    if (hwmc_shm_lacks_memory(comm, n)) {
+        mpi_errno = hwmc_error_nomem();
+        goto fn_fail;
+    }
     if (!n || n->state != HWMC_SHM_SPREAD || c->hosts == 1 || c->hosts == ranks)
         goto fn_exit;
     h->host_of = MPL_malloc(ranks * sizeof(*h->host_of), MPL_MEM_COMM);

@@ -56,7 +56,7 @@ static struct hwmc_shm_comm *create(MPIR_Comm *comm, bool twin)
     return n;
 }
 
-static bool has_any(MPIR_Comm *comm)
+static bool has_any(const MPIR_Comm *comm)
 {
     return wanted() && comm->comm_kind == MPIR_COMM_KIND__INTRACOMM && comm->local_size >= 2;
 }
@@ -80,6 +80,11 @@ struct hwmc_shm_comm *hwmc_shm_of_comm(MPIR_Comm *comm)
         return NULL;
     c = hwmc_state_of(comm);
     return c ? hwmc_shm_of(comm, c) : NULL;
+}
+
+bool hwmc_shm_lacks_memory(const MPIR_Comm *comm, const struct hwmc_shm_comm *n)
+{
+    return !n && has_any(comm);
 }
 
 int hwmc_shm_broken(const struct hwmc_shm_comm *n)
@@ -113,8 +118,13 @@ static inline struct hwmc_shm_host *find_host(struct hwmc_shm_comm *n, int *mpi_
 
 struct hwmc_shm_host *hwmc_shm_admit(MPIR_Comm *comm, int *mpi_errno)
 {
+    static struct hwmc_shm_host without_memory = {.broken = true};
     struct hwmc_shm_comm *n = hwmc_shm_of_comm(comm);
 
+    if (unlikely(hwmc_shm_lacks_memory(comm, n))) { /* other ranks count this collective */
+        *mpi_errno = hwmc_error_nomem();
+        return &without_memory;
+    }
     if (!n)
         return NULL;
     hwmc_comm_drain(hwmc_comm_state(comm));

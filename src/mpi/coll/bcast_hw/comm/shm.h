@@ -71,6 +71,10 @@ bool hwmc_shm_ask(MPIR_Comm *comm, struct hwmc_comm *c, struct hwmc_shm_ask *q,
 /* What `comm` has of this, made if it can be. */
 struct hwmc_shm_comm *hwmc_shm_of_comm(MPIR_Comm *comm);
 
+/* `n`, of `comm`, is NULL because this rank has no memory for it. Other ranks have one, so this one
+ * must not go another way than they do. */
+bool hwmc_shm_lacks_memory(const MPIR_Comm *comm, const struct hwmc_shm_comm *n);
+
 /* What `c` has of it, which `comm` carries, or a persistent collective of it: likewise. */
 struct hwmc_shm_comm *hwmc_shm_of(MPIR_Comm *comm, struct hwmc_comm *c);
 

@@ -321,11 +321,15 @@ bool hwmc_shm_setup_step(struct hwmc_shm_comm *n, struct hwmc_await *a, int *mpi
         if (*mpi_errno == MPI_SUCCESS)
             *mpi_errno = setup_go_on(n);
     }
-    /* Others may have gone on: this rank can take no other way. */
-    if (*mpi_errno)
+    /* Others may have gone on: this rank can take no other way. A segment that was not agreed on is
+     * not counted either. */
+    if (*mpi_errno) {
         n->host.broken = true;
-    else
+        if (s->state == HWMC_SHM_SETUP_TELL || s->state == HWMC_SHM_SETUP_AGREE)
+            setup_forget(n);
+    } else {
         *mpi_errno = s->unusable;
+    }
     MPL_free(s->places);
     s->places = NULL;
     return true;

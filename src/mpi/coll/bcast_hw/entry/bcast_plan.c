@@ -127,8 +127,11 @@ int hwmc_bcast_plan(struct hwmc_comm *c, struct hwmc_typed *t, MPI_Aint bytes, i
                                               .of = t},
                                    .is_root = comm->rank == root,
                                    .net = {.along_trees = along_trees}};
-    mpi_errno = c->by_hosts ? plan_by_hosts(c, root, comm, leader_group, cfg)
-                            : hwmc_bcast_plan_net(c, 0, (uint32_t) root, cfg->is_root, cfg);
+    /* Of a rank that does not lead, too: only it may know. */
+    mpi_errno = hwmc_leader_group_error(&c->leader_group[0]);
+    if (mpi_errno == MPI_SUCCESS)
+        mpi_errno = c->by_hosts ? plan_by_hosts(c, root, comm, leader_group, cfg)
+                                : hwmc_bcast_plan_net(c, 0, (uint32_t) root, cfg->is_root, cfg);
     if (mpi_errno && c->by_hosts) /* others of the host may wait for this rank */
         hwmc_shm_fail(&c->shm->host);
     if (mpi_errno)

@@ -304,6 +304,10 @@ bool hwmc_host_take(MPIR_Comm *comm, enum hwmc_form form, const struct hwmc_host
     const bool on_one_host = n && n->state != HWMC_SHM_SPREAD && n->state != HWMC_SHM_PART;
     struct hwmc_comm *c;
 
+    if (unlikely(hwmc_shm_lacks_memory(comm, n))) {
+        *r = NULL;
+        return true;
+    }
     if (on_one_host) {
         c = form == HWMC_PERSISTENT ? hwmc_twin_host(comm) : hwmc_comm_state(comm);
         *r = host_make(comm, c, kind, false);

@@ -141,5 +141,5 @@ int hwmc_stage_error(const struct hwmc_op_stage *s, struct hwmc_shm_host *n)
         return hwmc_failure_error(s->group);
     if (s->err == HWMC_ERR_NOMEM)
         return hwmc_error_nomem();
-    return hwmc_error_lengths((int) s->theirs, (int) s->ours);
+    return hwmc_error_lengths(s->theirs, s->ours);
 }

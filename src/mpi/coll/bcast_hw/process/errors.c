@@ -32,12 +32,14 @@ int hwmc_error_shm(const char *why)
     return mpi_errno;
 }
 
-int hwmc_error_lengths(int theirs, int ours)
+int hwmc_error_lengths(uint64_t theirs, uint64_t ours)
 {
     int mpi_errno = MPI_SUCCESS;
 
+    /* MPICH's message has room for ints. */
     MPIR_ERR_SET2(mpi_errno, MPI_ERR_OTHER, "**collective_size_mismatch",
-                  "**collective_size_mismatch %d %d", theirs, ours);
+                  "**collective_size_mismatch %d %d", (int) MPL_MIN(theirs, INT_MAX),
+                  (int) MPL_MIN(ours, INT_MAX));
     return mpi_errno;
 }
 

@@ -10,6 +10,8 @@
 #ifndef HWMC_PROCESS_ERRORS_H_INCLUDED
 #define HWMC_PROCESS_ERRORS_H_INCLUDED
 
+#include <stdint.h>
+
 /* No memory. */
 int hwmc_error_nomem(void);
 
@@ -20,7 +22,7 @@ int hwmc_error_setup(void);
 int hwmc_error_shm(const char *why);
 
 /* The lengths of ranks disagree: bytes of the root's message, and what this rank has room for. */
-int hwmc_error_lengths(int theirs, int ours);
+int hwmc_error_lengths(uint64_t theirs, uint64_t ours);
 
 /* A selection file cannot be used: why. */
 int hwmc_error_selection(const char *file, const char *why);

@@ -47,8 +47,9 @@ static enum refusal refusal_of(int e, bool segments)
         case ENETDOWN:
         case EBADF:
             return REFUSED_ALL;
-        case EIO:    /* the device cannot do checksums */
-        case EINVAL: /* the MTU is smaller than it was */
+        case EIO:      /* the device cannot do checksums */
+        case EINVAL:   /* the MTU is smaller than it was */
+        case EMSGSIZE: /* likewise, of newer kernels */
         case EOPNOTSUPP:
             return segments ? REFUSED_SEGMENTS : REFUSED_FOR_GOOD;
         default:

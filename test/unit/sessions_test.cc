@@ -382,6 +382,31 @@ TEST_F(Links, ALaneThatGivesBackIsLentTheCallersOwn)
     EXPECT_EQ(std::vector<uint64_t>({7}), hosts[0].sent);
 }
 
+// A lane that still has it takes nothing more, as it has no memory. It goes over another one, but
+// comes back only when the first has done with it.
+TEST_F(Links, WhatALaneThatWasGivenUpStillHasComesBackLater)
+{
+    std::string body(100000, 'a');
+    hwmc_lane *s;
+
+    open(2, 1);
+    connect();
+    s = hosts[0].streams[0];
+    ASSERT_EQ(HWMC_OK, s->ops->send_from(s, 1, "h", 1, body.data(), body.size(), 7));
+    MemLane *first = hosts[0].lanes[0].get();
+    ASSERT_EQ(1u, first->out.size());
+    const uint64_t tag = first->out.front().second.tag;
+    first->out.clear();
+    first->broken = true;
+    EXPECT_EQ(HWMC_OK, say(0, 1, "next"));
+    settle();
+    EXPECT_EQ(2u, hosts[1].came[0].size());
+    EXPECT_TRUE(hosts[0].sent.empty());
+    hwmc_sessions_on_sent(hwmc_sessions_port(hosts[0].sessions, 0), tag);
+    settle();
+    EXPECT_EQ(std::vector<uint64_t>({7}), hosts[0].sent);
+}
+
 // ... but a short one is copied: its lender would wait for an acknowledgement that nobody hurries
 // to send.
 TEST_F(Links, NobodyWaitsForTheAcknowledgementOfAShortBody)

@@ -103,6 +103,7 @@ static int send_frame(struct hwmc_sessions *l, struct hwmc_sessions_peer *p,
     struct hwmc_frame *f = *place_of(p->rows[tx->stream], tx->number);
     const bool is_short = f->body_len < BORROW_MIN;
     const bool keeps = is_short || (l->cfg.tells >> tx->lane & 1) == 0;
+    const bool elsewhere = f->out > 0; /* a lane that was given up still has its body */
     int err;
 
     hwmc_session_wire_encode(f->head, l->self, tx);
@@ -117,7 +118,7 @@ static int send_frame(struct hwmc_sessions *l, struct hwmc_sessions_peer *p,
         if (err != HWMC_OK)
             f->out--;
     }
-    if (keeps && f->pinned)
+    if (keeps && f->pinned && !elsewhere)
         give_back(l, f); /* who pinned it does not wait for the acknowledgement */
     return err;
 }

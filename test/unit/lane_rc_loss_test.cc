@@ -6,6 +6,10 @@
 
 #include <algorithm>
 
+extern "C" {
+#include "lane/rc/rc_impl.h"
+}
+
 namespace {
 
 // What goes each way while something happens; numbered, so that gaps and doubles show.
@@ -140,6 +144,24 @@ TEST_F(LaneRcLoss, ALostConnectionIsMadeAgainAndAgain)
 }
 
 // What arrived before is delivered, what did not is not, and nothing is delivered in part.
+// No event tells that the completion queue cannot be polled any more: connections end all the same,
+// so that sessions go another way.
+TEST_F(LaneRcLoss, ACompletionQueueThatFailsEndsConnections)
+{
+    open(2);
+    ASSERT_TRUE(connect(0, 1));
+    ASSERT_TRUE(connect(1, 0));
+    send_some(1);
+    expect_all();
+    ibv_context *device = rc_lane(ends[0]->lane)->cq->context;
+    auto *poll_cq = device->ops.poll_cq;
+    device->ops.poll_cq = [](ibv_cq *, int, ibv_wc *) { return -1; };
+    ends[0]->lane->ops->poll(ends[0]->lane);
+    device->ops.poll_cq = poll_cq;
+    EXPECT_TRUE(poll_until([&] { return !ends[0]->lost.empty(); }));
+    EXPECT_NE(HWMC_OK, send(0, 1, "next"));
+}
+
 TEST_F(LaneRcLoss, ADeadPathIsNoticedWithoutAPortEvent)
 {
     open(2, false, IMPATIENT);

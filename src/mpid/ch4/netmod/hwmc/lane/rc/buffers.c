@@ -118,5 +118,5 @@ void rc_buffers_post(struct hwmc_lane_rc *l, const uint64_t *ids, int n)
                                      .num_sge = 1};
     }
     if (ibv_post_srq_recv(l->srq, wr, &bad) != 0)
-        l->dead = true;
+        rc_paths_lose(l);
 }

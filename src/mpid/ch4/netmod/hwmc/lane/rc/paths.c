@@ -233,7 +233,7 @@ static void look_at_everything(struct hwmc_lane_rc *l)
     look_at_ports(l);
 }
 
-static void lose_device(struct hwmc_lane_rc *l)
+void rc_paths_lose(struct hwmc_lane_rc *l)
 {
     l->dead = true;
     for (uint32_t i = 0; i < l->num_conns; i++)
@@ -251,7 +251,7 @@ static void on_event(struct hwmc_lane_rc *l, const struct hwmc_verbs_event *e)
         case IBV_EVENT_DEVICE_FATAL:
         case IBV_EVENT_CQ_ERR:
         case IBV_EVENT_SRQ_ERR:
-            lose_device(l);
+            rc_paths_lose(l);
             break;
         default:
             on_qp_event(l, e);

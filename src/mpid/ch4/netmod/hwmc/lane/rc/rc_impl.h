@@ -322,6 +322,9 @@ void rc_paths_timers(struct hwmc_lane_rc *l, uint64_t now);
 /* Acts on asynchronous events; returns how many. */
 int rc_paths_events(struct hwmc_lane_rc *l);
 
+/* The device can be used no more: all connections fail. */
+void rc_paths_lose(struct hwmc_lane_rc *l);
+
 /* wish.c. */
 
 /* Asks hardware for what is wanted and not met yet, where it is time. */

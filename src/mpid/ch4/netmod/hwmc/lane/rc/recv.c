@@ -114,7 +114,7 @@ int rc_recv_batch(struct hwmc_lane_rc *l)
     if (n == 0)
         n = ibv_poll_cq(l->cq, RC_BATCH, wc);
     if (n < 0) {
-        l->dead = true;
+        rc_paths_lose(l);
         return 0;
     }
     for (int i = 0; i < n; i++) {

@@ -92,7 +92,9 @@ static void on_sent(void *request, ucs_status_t status, void *user_data)
 {
     struct sendbuf *b = user_data;
 
-    if (status != UCS_OK) /* UCX gave it up, and does not tell of the endpoint unless asked to */
+    /* UCX gave it up, and does not tell of the endpoint unless asked to. The peer may have another
+     * one by now. */
+    if (status != UCS_OK && b->peer->ep == b->ep)
         hwmc_lane_ucx_fail_peer(b->peer);
     note_sent(b);
     ucp_request_free(request);
@@ -124,6 +126,7 @@ static int post_buffer(struct hwmc_lane_ucx *l, struct peer *p, struct sendbuf *
     ucs_status_ptr_t request;
 
     b->peer = p;
+    b->ep = p->ep;
     if (l->flush == FLUSH_RUNS)
         l->flush = FLUSH_LATE;
     else if (l->flush == FLUSH_DONE)

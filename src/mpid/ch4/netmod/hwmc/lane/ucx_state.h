@@ -40,6 +40,7 @@ struct sendbuf {
         *prev; /* of those that UCX has; or next: of kept ones, of those that wait */
     struct hwmc_lane_ucx *lane;
     struct peer *peer; /* that it is for */
+    ucp_ep_h ep;       /* of that peer, which UCX was given it for */
     size_t head_len, body_len;
     const void *body; /* of that length */
     bool borrows;     /* ... it is the caller's */

@@ -2,19 +2,15 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * The udp fabric over loopback, and by IPv6 over a port of a network that is made for it, which
- * takes root. Each test has ports of its own, drawn by the kernel, so that several runs at once do
- * not meet. Skipped where loopback is down.
+ * The udp fabric: groups and sockets, batches, windows, other rails and other senders.
  */
 #include <gtest/gtest.h>
 
-#include <arpa/inet.h>
 #include <cstring>
 #include <dirent.h>
 #include <fstream>
 #include <net/if.h>
 #include <netinet/in.h>
-#include <numeric>
 #include <poll.h>
 #include <sched.h>
 #include <set>
@@ -24,101 +20,11 @@
 #include <unistd.h>
 #include <vector>
 
-#include "in_network.h"
-
-extern "C" {
-#include "base/addr.h"
-#include "fabric/udp.h"
-}
+#include "udp_fixture.h"
 
 namespace {
 
 const uint32_t LO = 0x7f000001;
-
-/* A UDP port that nobody had a moment ago. */
-uint16_t free_port()
-{
-    sockaddr_in a = {};
-    socklen_t len = sizeof(a);
-    int fd = socket(AF_INET, SOCK_DGRAM, 0);
-
-    a.sin_family = AF_INET;
-    bind(fd, reinterpret_cast<sockaddr *>(&a), sizeof(a));
-    getsockname(fd, reinterpret_cast<sockaddr *>(&a), &len);
-    close(fd);
-    return ntohs(a.sin_port);
-}
-
-class Udp : public ::testing::TestWithParam<hwmc_family> {
-  protected:
-    void SetUp() override
-    {
-        if (is_ipv6() && !network_.works())
-            GTEST_SKIP() << "needs a network namespace";
-        strcpy(rail.name, is_ipv6() ? "v0" : "lo");
-        rail.index = if_nametoindex(rail.name);
-        ASSERT_TRUE(hwmc_addr_read(is_ipv6() ? "fd77::1" : "127.0.0.1", &rail.addr));
-        rail.prefix = is_ipv6() ? 64 : 8;
-        rail.mtu = 65535;
-        rail.up = true;
-        rail.loopback = !is_ipv6();
-        params.port = free_port();
-        params.key = 0x0123456789abcdef;
-        params.ttl = 1;
-        params.groups = HWMC_RANDOM_GROUPS;
-        params.loop = true;
-        params.window = 1 << 20;
-        if (rail.index == 0 || hwmc_udp_open(&rail, &params, &a) != HWMC_OK)
-            GTEST_SKIP() << "no loopback device";
-        ASSERT_EQ(HWMC_OK, hwmc_udp_open(&rail, &params, &b));
-        ASSERT_EQ(HWMC_OK, a->ops->draw(a, &group));
-        if (a->ops->join(a, group) != HWMC_OK)
-            GTEST_SKIP() << "loopback cannot multicast";
-    }
-
-    static bool is_ipv6()
-    {
-        return GetParam() == HWMC_IPV6;
-    }
-
-    void TearDown() override
-    {
-        if (a)
-            a->ops->close(a);
-        if (b)
-            b->ops->close(b);
-    }
-
-    void send(hwmc_fabric *f, uint64_t to, const std::string &head, const std::string &body = "")
-    {
-        hwmc_out out = {head.data(), head.size(), body.data(), body.size()};
-
-        ASSERT_EQ(1, f->ops->post(f, to, &out, 1));
-    }
-
-    /* Loopback delivers before a send returns, so what is not there now never comes. */
-    std::vector<std::string> poll(hwmc_fabric *f, int n = 64)
-    {
-        std::vector<hwmc_in> in(static_cast<size_t>(n));
-        std::vector<std::string> came;
-
-        for (;;) {
-            int got = f->ops->poll(f, in.data(), n);
-            if (got == 0)
-                return came;
-            for (int i = 0; i < got; i++)
-                came.emplace_back(static_cast<const char *>(in[i].data), in[i].len);
-        }
-    }
-
-    InNetwork network_{is_ipv6()};
-    hwmc_rail rail = {};
-    hwmc_udp_params params = {};
-    hwmc_fabric *a = nullptr, *b = nullptr;
-    uint64_t group = 0;
-};
-
-using Strings = std::vector<std::string>;
 
 // Somebody who knows the port sends to a host alone, between datagrams that are multicast.
 TEST_P(Udp, WhatWasSentToThisHostAloneIsDroppedAndCounted)
@@ -375,209 +281,6 @@ TEST_P(Udp, HandsOverAFewAtATime)
     EXPECT_EQ(text, came);
 }
 
-/* What is expected: datagrams of 4 bytes, "h00:" and so on, and 500 more each. */
-struct Expected {
-    hwmc_expected e = {};
-    std::string memory, sent;
-    int first = 0;
-
-    explicit Expected(size_t num, size_t last = 500)
-    {
-        sent.resize((num - 1) * 500 + last);
-        for (size_t i = 0; i < sent.size(); i++)
-            sent[i] = static_cast<char>('a' + i / 500 * 7 % 26 + i % 3);
-        memory.assign(sent.size(), '.');
-        e.head = 4;
-        e.body = 500;
-        e.at = reinterpret_cast<unsigned char *>(&memory[0]);
-        e.bytes = memory.size();
-        e.is_next = [](const void *ctx, const void *h, uint32_t i) {
-            const auto *x = static_cast<const Expected *>(ctx);
-            return head(x->first + static_cast<int>(i))
-                       .compare(0, 4, static_cast<const char *>(h), 4) == 0;
-        };
-        e.ctx = this;
-    }
-    Expected(const Expected &) = delete;
-    static std::string head(int i)
-    {
-        return {'h', static_cast<char>('0' + i / 10), static_cast<char>('0' + i % 10), ':'};
-    }
-    std::string body(int i) const
-    {
-        return sent.substr(static_cast<size_t>(i) * 500, 500);
-    }
-    /* From number `from` on it is expected, the first `from` are there. */
-    void expect_from(int from)
-    {
-        first = from;
-        e.at = reinterpret_cast<unsigned char *>(&memory[0]) + from * 500;
-        e.bytes = memory.size() - static_cast<size_t>(from) * 500;
-    }
-};
-
-class UdpExpects : public Udp {
-  protected:
-    void SetUp() override
-    {
-        Udp::SetUp();
-        if (!IsSkipped()) {
-            ASSERT_EQ(HWMC_OK, b->ops->join(b, group));
-        }
-    }
-
-    /* Posts these in one call. */
-    void post(const Expected &x, const std::vector<int> &numbers)
-    {
-        std::vector<std::string> heads, bodies;
-        std::vector<hwmc_out> out;
-
-        for (int i : numbers) {
-            heads.push_back(Expected::head(i));
-            bodies.push_back(x.body(i));
-        }
-        for (size_t i = 0; i < numbers.size(); i++)
-            out.push_back({heads[i].data(), heads[i].size(), bodies[i].data(), bodies[i].size()});
-        ASSERT_EQ(static_cast<int>(out.size()),
-                  a->ops->post(a, group, out.data(), static_cast<int>(out.size())));
-    }
-
-    /* What one poll brings; those read apart are counted. */
-    Strings poll_into(const Expected &x, int *apart)
-    {
-        hwmc_in in[HWMC_BURST];
-        Strings came;
-        int got = b->ops->poll_into(b, &x.e, in, HWMC_BURST);
-
-        *apart = 0;
-        for (int i = 0; i < got; i++) {
-            came.emplace_back(static_cast<const char *>(in[i].data), in[i].len);
-            if (in[i].body == nullptr)
-                continue;
-            EXPECT_EQ(x.e.at + 500 * *apart, in[i].body);
-            came.back().append(static_cast<const char *>(in[i].body), in[i].body_len);
-            ++*apart;
-        }
-        return came;
-    }
-
-    static Strings texts(const Expected &x, const std::vector<int> &numbers)
-    {
-        Strings t;
-
-        for (int i : numbers)
-            t.push_back(Expected::head(i) + x.body(i));
-        return t;
-    }
-};
-
-TEST_P(UdpExpects, BodiesComeToWhereTheyBelong)
-{
-    Expected x(8, 100); /* the last one is short */
-    int apart;
-
-    post(x, {0, 1, 2});
-    EXPECT_EQ(texts(x, {0, 1, 2}),
-              poll_into(x, &apart)); /* how many come at once is not known yet */
-    EXPECT_EQ(1, apart);
-    x.expect_from(3);
-    post(x, {3, 4, 5, 6, 7});
-    EXPECT_EQ(texts(x, {3, 4, 5, 6, 7}), poll_into(x, &apart));
-    EXPECT_EQ(3, apart);
-    EXPECT_EQ(x.sent.substr(1500, 1500), x.memory.substr(1500, 1500));
-    x.expect_from(3);
-    post(x, {3, 4, 5, 6, 7});
-    EXPECT_EQ(texts(x, {3, 4, 5, 6, 7}), poll_into(x, &apart));
-    EXPECT_EQ(5, apart);
-    EXPECT_EQ(x.sent.substr(1500), x.memory.substr(1500));
-    EXPECT_EQ(Strings{}, poll_into(x, &apart));
-}
-
-TEST_P(UdpExpects, SeveralMessagesInOneCall)
-{
-    Expected x(9);
-    int apart;
-
-    post(x, {0, 1, 2});
-    poll_into(x, &apart);
-    x.expect_from(3);
-    post(x, {3, 4, 5});
-    post(x, {6, 7, 8});
-    EXPECT_EQ(texts(x, {3, 4, 5, 6, 7, 8}), poll_into(x, &apart));
-    EXPECT_EQ(6, apart);
-    EXPECT_EQ(x.sent.substr(1500), x.memory.substr(1500));
-}
-
-/* A datagram of another kind between them does not change what is expected. What does not fit into
- * a call as a whole is left to the next one. */
-TEST_P(UdpExpects, LongMessagesComeAsAWholeWhateverIsBetween)
-{
-    Expected x(90);
-    std::vector<int> first(40), second(40);
-    int apart;
-
-    std::iota(first.begin(), first.end(), 0);
-    std::iota(second.begin(), second.end(), 40);
-    post(x, first);
-    poll_into(x, &apart);
-    x.expect_from(40);
-    send(a, group, "h");
-    EXPECT_EQ(Strings{"h"}, poll_into(x, &apart));
-    post(x, second);
-    post(x, {80, 81});
-    EXPECT_EQ(texts(x, second), poll_into(x, &apart));
-    EXPECT_EQ(40, apart);
-    x.expect_from(80);
-    EXPECT_EQ(texts(x, {80, 81}), poll_into(x, &apart));
-    EXPECT_EQ(2, apart);
-}
-
-/* A gap, another order, more than expected, other lengths: all is handed over whole. */
-TEST_P(UdpExpects, WhatIsNotExpectedIsPutTogether)
-{
-    Expected x(6);
-    int apart;
-
-    post(x, {0, 1});
-    poll_into(x, &apart);
-    x.expect_from(2);
-    for (const std::vector<int> &other : {std::vector<int>{3, 4}, {2, 4}, {3, 2}, {1}, {0, 1, 2}}) {
-        post(x, other);
-        EXPECT_EQ(texts(x, other), poll_into(x, &apart));
-        EXPECT_EQ(0, apart);
-    }
-    send(a, group, "h02:" + std::string(501, 'x'));
-    send(a, group, "h");
-    EXPECT_EQ((Strings{"h02:" + std::string(501, 'x'), "h"}), poll_into(x, &apart));
-    EXPECT_EQ(0, apart);
-    post(x, {2});
-    EXPECT_EQ(texts(x, {2}), poll_into(x, &apart));
-    EXPECT_EQ(1, apart);
-}
-
-/* More of them than there is room for: the rest is in the fabric's buffer. */
-TEST_P(UdpExpects, WhatFollowsTheEndIsHandedOverWhole)
-{
-    Expected x(8);
-    int apart;
-
-    post(x, {0, 1, 2, 3});
-    poll_into(x, &apart);
-    x.expect_from(4);
-    x.e.bytes = 1000;
-    post(x, {4, 5, 6, 7});
-    EXPECT_EQ(texts(x, {4, 5, 6, 7}), poll_into(x, &apart));
-    EXPECT_EQ(2, apart);
-    EXPECT_EQ(x.sent.substr(2000, 1000) + std::string(1000, '.'), x.memory.substr(2000));
-    /* What was read before it was expected comes first, as it is. */
-    post(x, {0, 1});
-    hwmc_in one;
-    ASSERT_EQ(1, b->ops->poll(b, &one, 1));
-    x.expect_from(2);
-    EXPECT_EQ(texts(x, {1}), poll_into(x, &apart));
-    EXPECT_EQ(0, apart);
-}
-
 /* A socket without checksums is one for which the kernel refuses messages of several datagrams. */
 TEST_P(Udp, PostsOneByOneWhereTheKernelWantsThat)
 {
@@ -661,15 +364,9 @@ TEST_P(UdpRails, WhatAnotherRailBringsIsNotHeard)
     c->ops->close(c);
 }
 
-std::string name_of(const testing::TestParamInfo<hwmc_family> &info)
-{
-    return info.param == HWMC_IPV6 ? "IPv6" : "IPv4";
-}
-
 INSTANTIATE_TEST_SUITE_P(Family, Udp, testing::Values(HWMC_IPV4, HWMC_IPV6), name_of);
 INSTANTIATE_TEST_SUITE_P(Family, UdpRails, testing::Values(HWMC_IPV6), name_of);
 INSTANTIATE_TEST_SUITE_P(Family, UdpJoins, testing::Values(HWMC_IPV4), name_of);
-INSTANTIATE_TEST_SUITE_P(Family, UdpExpects, testing::Values(HWMC_IPV4, HWMC_IPV6), name_of);
 
 /* Headers of IPv6 are longer, and a datagram that does not fit in a frame would be cut in two. */
 TEST(UdpRail, ADatagramIsWhatHeadersLeaveOfTheMtu)

@@ -246,6 +246,19 @@ static int hand_over(struct hwmc_udp *u, struct hwmc_in *in, int n)
     return kept;
 }
 
+/* What is not handed over leaves the memory where it was expected, which may be gone at the next
+ * poll. A call that many datagrams came to, of others too, leaves some. */
+static void keep_rest(struct hwmc_udp *u)
+{
+    for (int i = u->in_at; i < u->in_num; i++) {
+        const uint32_t handed = i == u->in_at ? u->in_next : 0;
+        struct hwmc_udp_in *m = &u->in_of[i];
+
+        if (u->in[i].msg_len > 0 && m->split > handed)
+            join_message(u, &u->in[i].msg_hdr, m, u->in[i].msg_len);
+    }
+}
+
 static void look_at_clock(struct hwmc_udp *u)
 {
     struct timespec t;
@@ -275,5 +288,7 @@ int hwmc_udp_poll_into(struct hwmc_fabric *f, const struct hwmc_expected *expect
     look_at_clock(u);
     if (u->in_at == u->in_num)
         receive_some(u, expected);
-    return hand_over(u, in, n);
+    n = hand_over(u, in, n);
+    keep_rest(u);
+    return n;
 }

@@ -331,7 +331,7 @@ TEST(Bcast, AStageThatFailsEndsTheOther)
                     hwmc_engine_on_lost(job.net.engines[1], 0);
                 for (int i = 0; i < 200; i++) {
                     if (in_host)
-                        job.ops[2]->stage.ops->fail(&job.ops[2]->stage, HWMC_ERR_PEER);
+                        hwmc_stage_fail(&job.ops[2]->stage, HWMC_ERR_PEER);
                     job.step();
                 }
                 EXPECT_TRUE(job.ops[2]->stage.over) << after;

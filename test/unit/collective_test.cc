@@ -238,7 +238,7 @@ TEST(NetReduce, WithoutMemoryItIsOverAndCanFail)
         hwmc_net_reduce_begin(&op, &cfg);
     }
     EXPECT_TRUE(op.stage.over);
-    op.stage.ops->fail(&op.stage, HWMC_ERR_INVAL);
+    hwmc_stage_fail(&op.stage, HWMC_ERR_INVAL);
     EXPECT_EQ(HWMC_ERR_NOMEM, op.stage.err);
     EXPECT_TRUE(hwmc_stage_step(&op.stage));
 }
@@ -335,7 +335,7 @@ TEST(NetScan, WithoutMemoryItIsOverAndCanFail)
         begin(s, net, g, 1, sums, {}, 5000, Wants::Sum);
     }
     EXPECT_TRUE(s.op.stage.over);
-    s.op.stage.ops->fail(&s.op.stage, HWMC_ERR_INVAL);
+    hwmc_stage_fail(&s.op.stage, HWMC_ERR_INVAL);
     EXPECT_EQ(HWMC_ERR_NOMEM, s.op.stage.err);
     EXPECT_TRUE(hwmc_stage_step(&s.op.stage));
 }

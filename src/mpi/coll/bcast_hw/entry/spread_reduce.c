@@ -93,7 +93,7 @@ static struct hwmc_op_stage *begin_across(struct hwmc_spread_reduce *r)
     };
     hwmc_net_reduce_begin(&r->by.tree.across, &cfg);
     if (hwmc_spread_failed_in_host(&r->spread))
-        r->by.tree.across.stage.ops->fail(&r->by.tree.across.stage, HWMC_ERR_INVAL);
+        hwmc_stage_fail(&r->by.tree.across.stage, HWMC_ERR_INVAL);
     return &r->by.tree.across.stage;
 }
 

@@ -93,7 +93,7 @@ static struct hwmc_op_stage *begin_across(struct hwmc_spread_scan *r)
     find_vectors(r, &cfg);
     hwmc_net_scan_begin(&r->across, &cfg);
     if (hwmc_spread_failed_in_host(&r->spread))
-        r->across.stage.ops->fail(&r->across.stage, HWMC_ERR_INVAL);
+        hwmc_stage_fail(&r->across.stage, HWMC_ERR_INVAL);
     return &r->across.stage;
 }
 

@@ -50,7 +50,7 @@ static void chain_fail(struct hwmc_op_stage *stage, enum hwmc_err err)
     if (!in_host)
         c->stages = c->at + 1;
     if (c->running)
-        c->running->ops->fail(c->running, err);
+        hwmc_stage_fail(c->running, err);
     else
         c->at = c->stages;
 }

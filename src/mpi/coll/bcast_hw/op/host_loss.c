@@ -51,5 +51,5 @@ void hwmc_host_loss_fail(struct hwmc_op_stage *s, const struct hwmc_shm_host *n)
         hwmc_host_loss_pass(n, s->group);
         hwmc_unlock();
     }
-    s->ops->fail(s, HWMC_ERR_PEER);
+    hwmc_stage_fail(s, HWMC_ERR_PEER);
 }

@@ -109,7 +109,7 @@ static void moves_fail(struct hwmc_op_stage *s, enum hwmc_err err)
     struct hwmc_moves *m = (struct hwmc_moves *) s;
 
     hwmc_stage_note(s, err, false);
-    m->blocks.stage.ops->fail(&m->blocks.stage, err);
+    hwmc_stage_fail(&m->blocks.stage, err);
 }
 
 static const struct hwmc_stage_ops moves_ops = {.step = moves_step, .fail = moves_fail};

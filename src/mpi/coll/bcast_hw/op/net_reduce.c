@@ -270,8 +270,7 @@ static void reduce_fail(struct hwmc_op_stage *s, enum hwmc_err err)
     struct hwmc_net_reduce *r = (struct hwmc_net_reduce *) s;
 
     hwmc_stage_note(s, err, false);
-    if (!s->over) /* else it may have begun no blocks */
-        r->blocks.stage.ops->fail(&r->blocks.stage, err);
+    hwmc_stage_fail(&r->blocks.stage, err);
 }
 
 static const struct hwmc_stage_ops reduce_ops = {.step = reduce_step, .fail = reduce_fail};

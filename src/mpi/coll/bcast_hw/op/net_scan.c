@@ -212,8 +212,7 @@ static void scan_fail(struct hwmc_op_stage *stage, enum hwmc_err err)
     struct hwmc_net_scan *s = (struct hwmc_net_scan *) stage;
 
     hwmc_stage_note(stage, err, false);
-    if (!stage->over) /* else it may have begun no blocks */
-        s->blocks.stage.ops->fail(&s->blocks.stage, err);
+    hwmc_stage_fail(&s->blocks.stage, err);
 }
 
 static const struct hwmc_stage_ops scan_ops = {.step = scan_step, .fail = scan_fail};

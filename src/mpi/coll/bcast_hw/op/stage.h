@@ -32,7 +32,7 @@ enum hwmc_stage_wait {
 struct hwmc_stage_ops {
     /* Does what can be done; not under the engine's lock. True: it is over. */
     bool (*step)(struct hwmc_op_stage *s);
-    /* It cannot go on. It is stepped further, until it is over. */
+    /* hwmc_stage_fail, of one that is not over. */
     void (*fail)(struct hwmc_op_stage *s, enum hwmc_err err);
 };
 
@@ -69,6 +69,16 @@ static inline void hwmc_stage_note(struct hwmc_op_stage *s, enum hwmc_err err, b
         return;
     s->err = err;
     s->in_host = in_host;
+}
+
+/* `s` cannot go on, and is stepped further, until it is over. One that is over, perhaps because it
+ * could not begin, only has an error then. */
+static inline void hwmc_stage_fail(struct hwmc_op_stage *s, enum hwmc_err err)
+{
+    if (s->over)
+        hwmc_stage_note(s, err, false);
+    else
+        s->ops->fail(s, err);
 }
 
 /* `s` runs stage `of`, which is not over: it waits for what that waits for. */

@@ -100,6 +100,8 @@ static int plan_by_hosts(struct hwmc_comm *c, int root, MPIR_Comm *comm, uint32_
     const struct hwmc_shm_choice *choice;
 
     MPIR_ERR_CHECK(mpi_errno);
+    mpi_errno = hwmc_leader_group_error(&c->leader_group[0]); /* a rank that does not lead, too */
+    MPIR_ERR_CHECK(mpi_errno);
     choice = hwmc_shm_choose(n, HWMC_SHM_KIND_BCAST, (MPI_Aint) cfg->buffer.bytes);
     cfg->host.group = &n->group;
     cfg->host.from = leaders->number[at_home ? (uint32_t) root : on_it];
@@ -127,11 +129,8 @@ int hwmc_bcast_plan(struct hwmc_comm *c, struct hwmc_typed *t, MPI_Aint bytes, i
                                               .of = t},
                                    .is_root = comm->rank == root,
                                    .net = {.along_trees = along_trees}};
-    /* Of a rank that does not lead, too: only it may know. */
-    mpi_errno = hwmc_leader_group_error(&c->leader_group[0]);
-    if (mpi_errno == MPI_SUCCESS)
-        mpi_errno = c->by_hosts ? plan_by_hosts(c, root, comm, leader_group, cfg)
-                                : hwmc_bcast_plan_net(c, 0, (uint32_t) root, cfg->is_root, cfg);
+    mpi_errno = c->by_hosts ? plan_by_hosts(c, root, comm, leader_group, cfg)
+                            : hwmc_bcast_plan_net(c, 0, (uint32_t) root, cfg->is_root, cfg);
     if (mpi_errno && c->by_hosts) /* others of the host may wait for this rank */
         hwmc_shm_fail(&c->shm->host);
     if (mpi_errno)

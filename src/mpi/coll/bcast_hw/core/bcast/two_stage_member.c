@@ -119,16 +119,25 @@ static uint64_t last_flow(const struct hwmc_two_stage *m, const struct hwmc_ring
     return last;
 }
 
+/* What a broadcast waits for by rtt.h; one of many fragments at least twice as long as pauses in it
+ * last. */
+static uint64_t long_wait(const struct hwmc_two_stage *m, const struct hwmc_ring *ring)
+{
+    const uint64_t wait = hwmc_rtt_wait(&ring->rtt);
+
+    return m->frags > HWMC_STANDING_FRAGS && wait < 2 * ring->gap ? 2 * ring->gap : wait;
+}
+
 /* How long nothing may come before the rest is asked for. While nothing is known of the broadcast
  * it may be that the root is late: then the question is repeated, less and less often. */
 static uint64_t tail_wait(const struct hwmc_two_stage *m, const struct hwmc_ring *ring)
 {
-    uint64_t wait = hwmc_rtt_wait(&ring->rtt);
+    uint64_t wait;
 
     if (m->questions == 0 && hwmc_two_stage_no_multicast(m, ring))
         return 0;
     if (m->frags > HWMC_STANDING_FRAGS)
-        return wait < 2 * ring->gap ? 2 * ring->gap : wait;
+        return long_wait(m, ring);
     wait = hwmc_tail_wait(&ring->tail, &ring->rtt);
     if (m->frags > 0)
         return wait;
@@ -146,11 +155,7 @@ static void arm_tail(struct hwmc_two_stage *m, const struct hwmc_ring *ring, uin
 /* Until others are asked: long enough for those to answer that were asked before. */
 static uint64_t seek_pause(const struct hwmc_two_stage *m, const struct hwmc_ring *ring)
 {
-    uint64_t wait = hwmc_rtt_wait(&ring->rtt);
-
-    if (m->frags == 0)
-        return 8 * wait;
-    return 2 * (m->frags > HWMC_STANDING_FRAGS && wait < 2 * ring->gap ? 2 * ring->gap : wait);
+    return (m->frags == 0 ? 8 : 2) * long_wait(m, ring);
 }
 
 /* Something came, or the program waits from now on. */

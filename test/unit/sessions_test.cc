@@ -273,14 +273,21 @@ class Links : public ::testing::Test {
         settle();
     }
 
+    // Host 0 pins this body for host 1.
+    void lend(const std::string &body)
+    {
+        hwmc_lane *s = hosts[0].streams[0];
+
+        ASSERT_EQ(HWMC_OK, s->ops->send_from(s, 1, "h", 1, body.data(), body.size(), 7));
+    }
+
     // A body of so many bytes that host 0 pins is its own again after the call, comes as it was,
     // and comes back once.
     void expect_given_back_at_once(size_t bytes)
     {
         std::string body(bytes, 'a');
-        hwmc_lane *s = hosts[0].streams[0];
 
-        ASSERT_EQ(HWMC_OK, s->ops->send_from(s, 1, "h", 1, body.data(), body.size(), 7));
+        lend(body);
         EXPECT_EQ(std::vector<uint64_t>({7}), hosts[0].sent);
         std::fill(body.begin(), body.end(), 'b');
         settle();
@@ -368,12 +375,10 @@ TEST_F(Links, ALaneThatKeepsWhatItIsLentGetsACopy)
 TEST_F(Links, ALaneThatGivesBackIsLentTheCallersOwn)
 {
     std::string body(100000, 'a');
-    hwmc_lane *s;
 
     open(1, 1);
     connect();
-    s = hosts[0].streams[0];
-    ASSERT_EQ(HWMC_OK, s->ops->send_from(s, 1, "h", 1, body.data(), body.size(), 7));
+    lend(body);
     EXPECT_EQ(body.data(), hosts[0].lanes[0]->out.front().second.pinned);
     EXPECT_TRUE(hosts[0].sent.empty());
     carry(0, 0);
@@ -387,12 +392,10 @@ TEST_F(Links, ALaneThatGivesBackIsLentTheCallersOwn)
 TEST_F(Links, WhatALaneThatWasGivenUpStillHasComesBackLater)
 {
     std::string body(100000, 'a');
-    hwmc_lane *s;
 
     open(2, 1);
     connect();
-    s = hosts[0].streams[0];
-    ASSERT_EQ(HWMC_OK, s->ops->send_from(s, 1, "h", 1, body.data(), body.size(), 7));
+    lend(body);
     MemLane *first = hosts[0].lanes[0].get();
     ASSERT_EQ(1u, first->out.size());
     const uint64_t tag = first->out.front().second.tag;

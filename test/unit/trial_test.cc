@@ -395,18 +395,26 @@ TEST(Trial, BesideCallsInARowTheyGoInARow)
     }
 }
 
+// One that has just begun, after so many calls that followed each other at once.
+hwmc_trial begun_beside(int follows)
+{
+    hwmc_trial t;
+
+    hwmc_trial_init(&t, Costs{1000, 900, NO}.data(), 0, 100, HWMC_TRIAL_BESIDE);
+    for (int i = 0; i < follows; i++)
+        hwmc_trial_follows(&t, 1);
+    t.taken = t.price;
+    t.calls = HWMC_TRIAL_FIRST;
+    hwmc_trial_begin(&t);
+    return t;
+}
+
 // Who has not seen two calls follow each other, or could not agree, takes them as single ones.
 TEST(Trial, BesideFewCallsTheyAreSingleOnes)
 {
     for (const uint64_t late : {UINT64_C(0), UINT64_MAX}) {
-        hwmc_trial t;
+        hwmc_trial t = begun_beside(late > 0);
 
-        hwmc_trial_init(&t, Costs{1000, 900, NO}.data(), 0, 100, HWMC_TRIAL_BESIDE);
-        if (late > 0)
-            hwmc_trial_follows(&t, 1);
-        t.taken = t.price;
-        t.calls = HWMC_TRIAL_FIRST;
-        hwmc_trial_begin(&t);
         hwmc_trial_late_agreed(&t, late);
         EXPECT_FALSE(t.in_row);
     }
@@ -415,14 +423,8 @@ TEST(Trial, BesideFewCallsTheyAreSingleOnes)
 // An error came between: what was found out when it began holds, whatever is agreed now.
 TEST(Trial, BesideATrialThatGoesOnKeepsToItsRow)
 {
-    hwmc_trial t;
+    hwmc_trial t = begun_beside(9);
 
-    hwmc_trial_init(&t, Costs{1000, 900, NO}.data(), 0, 100, HWMC_TRIAL_BESIDE);
-    for (int i = 0; i < 9; i++)
-        hwmc_trial_follows(&t, 1);
-    t.taken = t.price;
-    t.calls = HWMC_TRIAL_FIRST;
-    hwmc_trial_begin(&t);
     hwmc_trial_late_agreed(&t, 0);
     ASSERT_TRUE(t.in_row);
     EXPECT_FALSE(hwmc_trial_end(&t, UINT64_MAX));

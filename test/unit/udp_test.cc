@@ -15,6 +15,7 @@
 #include <sched.h>
 #include <set>
 #include <string>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <thread>
 #include <unistd.h>
@@ -362,6 +363,32 @@ TEST_P(UdpRails, WhatAnotherRailBringsIsNotHeard)
     EXPECT_EQ(Strings{}, poll(a));
     EXPECT_EQ(Strings{"by v2"}, poll(c));
     c->ops->close(c);
+}
+
+void set_mtu(const char *port, int mtu)
+{
+    ifreq request = {};
+    int fd = socket(AF_INET6, SOCK_DGRAM, 0);
+
+    strcpy(request.ifr_name, port);
+    request.ifr_mtu = mtu;
+    EXPECT_EQ(0, ioctl(fd, SIOCSIFMTU, &request)) << strerror(errno);
+    close(fd);
+}
+
+/* The kernel then refuses messages of several datagrams, and cuts each one itself. */
+TEST_P(UdpRails, AnMtuThatBecomesSmallerLosesNothing)
+{
+    const std::string text(8900, 'x');
+    const hwmc_out whole = {text.data(), 40, text.data() + 40, text.size() - 40};
+    const hwmc_out out[4] = {whole, whole, whole, {text.data(), 40, nullptr, 0}};
+
+    for (int mtu : {9000, 1400}) {
+        set_mtu(rail.name, mtu);
+        ASSERT_EQ(4, a->ops->post(a, group, out, 4)) << mtu;
+        EXPECT_EQ((Strings{text, text, text, text.substr(0, 40)}), poll(a)) << mtu;
+    }
+    set_mtu(rail.name, rail.mtu);
 }
 
 INSTANTIATE_TEST_SUITE_P(Family, Udp, testing::Values(HWMC_IPV4, HWMC_IPV6), name_of);

@@ -5,6 +5,7 @@
 With Prometheus' own tools: test/check-metrics.
 """
 
+import contextlib
 import json
 import os
 import pathlib
@@ -119,8 +120,9 @@ def prometheus(directory):
     path = directory / "hwmc.prom"
     path.write_text("", encoding="utf-8")
     before = path.stat().st_ino
-    with job(directory, 4, "-seconds=600") as running:
+    with contextlib.ExitStack() as after, job(directory, 4, "-seconds=600") as running:
         pids = processes(running, 4)
+        after.enter_context(livesuite.ending(pids))
         info("--live", "--prometheus", path)
         expect(path.stat().st_ino != before and not list(directory.glob("hwmc.prom.*")), "the file was not replaced")
         said = metrics(path.read_text(encoding="utf-8"))

@@ -7,6 +7,7 @@ import contextlib
 import os
 import re
 import resource
+import select
 import signal
 import subprocess
 
@@ -178,6 +179,19 @@ def processes(running, ranks):
     """The ids that the ranks print when they have done their first work."""
     return [int(re.fullmatch(r"process (\d+)\n", running.stdout.readline())[1])
             for _ in range(ranks)]
+
+
+@contextlib.contextmanager
+def ending(pids):
+    """Around the end of a job: returns when its ranks have ended, which they do some time after a killed mpiexec."""
+    ends = [os.pidfd_open(pid) for pid in pids]
+    try:
+        yield
+        for pid, end in zip(pids, ends):
+            expect(select.select([end], [], [], ENDS)[0], "process %d outlives its mpiexec" % pid)
+    finally:
+        for end in ends:
+            os.close(end)
 
 
 def counters(text):

@@ -6,15 +6,19 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+
 extern "C" {
 #include "core/wait/wait_policy.h"
 }
 
 namespace {
 constexpr uint64_t US = 1000, MS = 1000 * US;
+constexpr uint64_t EMPTY_NS = 400;
 constexpr hwmc_wait_limits USUAL = {.ns = MS, .yields = UINT32_MAX};
 
-// A wait in which polls take 100 ns, and a yield as long as `yield_ns` says.
+// A wait in which polls take 100 ns, and a yield as long as `yield_ns` says. It finds somebody if
+// that is longer than EMPTY_NS, or as `finds` says.
 class Wait {
   public:
     explicit Wait(bool alone, bool rationed = false, uint32_t sharers = 1)
@@ -31,7 +35,7 @@ class Wait {
         if (v == HWMC_WAIT_YIELD) {
             yields++;
             yielding += yield_ns;
-            hwmc_wait_yielded(&policy, &wait, now, now + yield_ns);
+            yielded(now + yield_ns);
             now += yield_ns;
         } else if (v == HWMC_WAIT_SLEEP) {
             sleeps++;
@@ -40,6 +44,19 @@ class Wait {
         }
         hwmc_wait_check(&policy);
         return v;
+    }
+
+    void yielded(uint64_t after)
+    {
+        hwmc_wait_yield y = {
+            .before = now, .after = after, .found = hwmc_wait_yield::HWMC_WAIT_UNCOUNTED};
+
+        if (hwmc_wait_counts(&policy)) {
+            counted++;
+            y.found = finds.value_or(after - now > EMPTY_NS) ? hwmc_wait_yield::HWMC_WAIT_SOMEBODY
+                                                             : hwmc_wait_yield::HWMC_WAIT_NOBODY;
+        }
+        hwmc_wait_yielded(&policy, &wait, &y);
     }
 
     // Until it has lasted so long. How long it took till the first sleep; 0: it did not sleep.
@@ -59,8 +76,9 @@ class Wait {
     hwmc_wait_policy policy;
     hwmc_wait wait = {};
     uint64_t now = 1;
-    uint64_t yield_ns = 400, late_ns = 60 * US;
-    uint64_t sleeps = 0, yields = 0, yielding = 0;
+    uint64_t yield_ns = EMPTY_NS, late_ns = 60 * US;
+    uint64_t sleeps = 0, yields = 0, yielding = 0, counted = 0;
+    std::optional<bool> finds;
 };
 
 TEST(WaitPolicy, AloneAShortWaitOnlyPolls)
@@ -140,7 +158,7 @@ TEST(WaitPolicy, OneYieldThatFindsSomebodyIsChance)
         w.yield_ns = 30 * US;
         for (w.yields = 0; w.yields == 0;)
             w.step();
-        w.yield_ns = 400;
+        w.yield_ns = EMPTY_NS;
         EXPECT_EQ(w.step(), HWMC_WAIT_YIELD) << "it makes sure";
         EXPECT_EQ(w.step(), HWMC_WAIT_POLL);
         ASSERT_TRUE(hwmc_wait_is_alone(&w.policy));
@@ -161,50 +179,74 @@ TEST(WaitPolicy, AYieldThatTookATurnEndsBeingAlone)
 TEST(WaitPolicy, YieldsThatFindNobodyForLongMakeItAloneAgain)
 {
     Wait w(false);
-    uint64_t n = 0;
 
-    for (; !hwmc_wait_is_alone(&w.policy); n++)
+    while (!hwmc_wait_is_alone(&w.policy))
         ASSERT_EQ(w.step(), HWMC_WAIT_YIELD);
-    EXPECT_EQ(n, HWMC_WAIT_REGAINED);
+    EXPECT_EQ(w.counted, HWMC_WAIT_REGAINED);
     w.yield_ns = 10 * US;
     w.last(200 * US);
     EXPECT_FALSE(hwmc_wait_is_alone(&w.policy));
-    w.yield_ns = 400;
+    w.yield_ns = EMPTY_NS;
     w.wait = {};
-    for (n = 0; !hwmc_wait_is_alone(&w.policy); n++)
+    for (w.counted = 0; !hwmc_wait_is_alone(&w.policy);)
         w.step();
-    EXPECT_EQ(n, HWMC_WAIT_REGAINED) << "those before do not count";
+    EXPECT_EQ(w.counted, HWMC_WAIT_REGAINED) << "those before do not count";
 }
 
-// Two ranks that wait for others yield to each other at once. What such a yield takes here is
-// measured: 1.58 us, where one that finds nobody takes 0.21.
-TEST(WaitPolicy, WhoYieldsAtOnceIsSomebody)
+// To ask the kernel takes as long as a yield.
+TEST(WaitPolicy, SharedFewYieldsAreCounted)
 {
     Wait w(false);
 
-    w.yield_ns = 211;
-    for (int i = 0; i < 40; i++)
+    w.finds = true;
+    for (int i = 0; i < 4000; i++)
         w.step({.ns = UINT64_MAX, .yields = UINT32_MAX});
+    EXPECT_GT(w.counted, 0u) << "nothing finds out that others left";
+    EXPECT_LE(16 * w.counted, w.yields);
+}
+
+// Two ranks that wait for others yield to each other at once. Such a yield may take less time than
+// one that finds nobody takes elsewhere: the kernel's count tells, not its time.
+TEST(WaitPolicy, WhoYieldsAtOnceIsSomebody)
+{
+    Wait shared(false), alone(true);
+
+    shared.finds = alone.finds = true;
     for (int i = 0; i < 4000; i++) {
-        w.yield_ns = i % 8 == 0 ? 211 : 1450 + (uint64_t) i % 200;
-        w.step({.ns = UINT64_MAX, .yields = UINT32_MAX});
-        ASSERT_FALSE(hwmc_wait_is_alone(&w.policy)) << i;
+        shared.step({.ns = UINT64_MAX, .yields = UINT32_MAX});
+        ASSERT_FALSE(hwmc_wait_is_alone(&shared.policy)) << i;
     }
-    EXPECT_EQ(211u, w.policy.empty_yield_ns);
+    while (alone.yields < HWMC_WAIT_MET)
+        alone.step();
+    EXPECT_FALSE(hwmc_wait_is_alone(&alone.policy));
+}
+
+// A slow machine, or one with many mitigations; or a processor that a hypervisor took away.
+TEST(WaitPolicy, ALongYieldThatFindsNobodyIsNobody)
+{
+    Wait w(true);
+
+    w.finds = false;
+    w.yield_ns = 3 * MS;
+    for (int i = 0; i < 200; i++)
+        w.last(50 * US);
+    EXPECT_GT(w.counted, 0u);
+    EXPECT_TRUE(hwmc_wait_is_alone(&w.policy));
+    EXPECT_EQ(0u, w.policy.computes);
 }
 
 TEST(WaitPolicy, WhatIsCheapIsMeasured)
 {
     Wait w(false);
 
-    w.yield_ns = 1400; // a slow machine, or one with many mitigations; nobody is there
-    for (int i = 0; i < 200; i++)
+    w.finds = false;
+    w.yield_ns = 1400;
+    while (!hwmc_wait_is_alone(&w.policy))
         w.step({.ns = UINT64_MAX, .yields = UINT32_MAX});
-    EXPECT_TRUE(hwmc_wait_is_alone(&w.policy));
-    w.yield_ns = 3000;
-    for (int i = 0; i < 200; i++)
-        w.step();
-    EXPECT_TRUE(hwmc_wait_is_alone(&w.policy)) << "within three times of that";
+    for (int i = 0; i < 20; i++)
+        w.last(MS);
+    EXPECT_GT(w.yields, 0u);
+    EXPECT_LE(w.yielding, MS / HWMC_WAIT_SHARE);
 }
 
 TEST(WaitPolicy, SharedAWaitSleepsAtItsLimits)
@@ -259,8 +301,7 @@ TEST(WaitPolicy, WhoCannotSleepSeesThatNobodyComputesAnyMore)
     w.wait = {};
     for (int i = 0; i < 64; i++) {
         ASSERT_EQ(hwmc_wait_next(&w.policy, &w.wait, &USUAL, w.now), HWMC_WAIT_SLEEP) << i;
-        hwmc_wait_yielded(&w.policy, &w.wait, w.now,
-                          w.now + 2 * US); // there was something to do already
+        w.yielded(w.now + 2 * US); // there was something to do already
     }
     EXPECT_EQ(hwmc_wait_next(&w.policy, &w.wait, &USUAL, w.now), HWMC_WAIT_YIELD);
 }

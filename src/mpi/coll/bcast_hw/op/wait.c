@@ -20,8 +20,6 @@
 #include "../shm/segment/wakeup.h"
 #include "../shm/segment/relax.h"
 
-#include <sched.h>
-
 #define SPINS 200u /* looks of a rank with a processor of its own from progress to progress */
 
 /* Yields of one without; then it sleeps. On one host ranks do equal work, and yields pass the
@@ -92,12 +90,6 @@ static int progress(const struct hwmc_shm_host *n)
     return mpi_errno;
 }
 
-static void yield(struct hwmc_wait_policy *p, struct hwmc_shm_wait *w, uint64_t now)
-{
-    sched_yield();
-    hwmc_wait_yielded(p, &w->policy, now, hwmc_now());
-}
-
 /* Sleeps until another rank rings, or MPICH may have a message; not before STEPS further steps
  * (shm/segment/wakeup). After a ring the next step comes before MPICH's progress. */
 static int sleep_on_wakeup(struct hwmc_shm_host *n, struct hwmc_wait_policy *p,
@@ -135,10 +127,10 @@ static int pause_(struct hwmc_shm_host *n, struct hwmc_wait_policy *p, struct hw
         case HWMC_WAIT_SLEEP:
             if (!MPIR_IS_THREADED && !owes)
                 return sleep_on_wakeup(n, p, w, now);
-            yield(p, w, now);
+            hwmc_processor_yield(&w->policy, now);
             return progress(n);
         default:
-            yield(p, w, now);
+            hwmc_processor_yield(&w->policy, now);
             return owes || hwmc_wait_is_alone(p) ? progress(n) : MPI_SUCCESS;
     }
 }

@@ -12,6 +12,7 @@
 #include "mpiimpl.h"
 #include "processors.h"
 #include "hosts.h"
+#include "process.h"
 #include "../core/base/msg.h"
 #include "../core/wait/wait_policy.h"
 #include "../shm/topo/quota.h"
@@ -36,16 +37,37 @@ struct hwmc_wait_policy *hwmc_processor_wait_policy(void)
     return &policy;
 }
 
+/* How often the processor of this thread went to another one, though it wanted to go on or yielded;
+ * negative: nobody says. */
+static long times_taken(void)
+{
+    struct rusage usage;
+
+    return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nivcsw : -1;
+}
+
 bool hwmc_processor_was_taken(void)
 {
     static __thread long known __attribute__((tls_model("initial-exec"))) = -1;
     const long before = known;
-    struct rusage usage;
 
-    if (getrusage(RUSAGE_THREAD, &usage) != 0)
-        return false;
-    known = usage.ru_nivcsw;
+    known = times_taken();
     return before >= 0 && known > before;
+}
+
+uint64_t hwmc_processor_yield(struct hwmc_wait *w, uint64_t now)
+{
+    struct hwmc_wait_policy *const policy = hwmc_processor_wait_policy();
+    const bool counts = hwmc_wait_counts(policy);
+    const long taken = counts ? times_taken() : -1;
+    struct hwmc_wait_yield y = {.before = now, .found = HWMC_WAIT_UNCOUNTED};
+
+    sched_yield();
+    if (taken >= 0)
+        y.found = times_taken() == taken ? HWMC_WAIT_NOBODY : HWMC_WAIT_SOMEBODY;
+    y.after = hwmc_now();
+    hwmc_wait_yielded(policy, w, &y);
+    return y.after;
 }
 
 /* Processes of the job on this host. */

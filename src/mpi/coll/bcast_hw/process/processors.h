@@ -22,7 +22,11 @@ bool hwmc_has_processors_left(void);
 
 /* What this thread knows of those who share its processor: core/wait/wait_policy.h. */
 struct hwmc_wait_policy;
+struct hwmc_wait;
 struct hwmc_wait_policy *hwmc_processor_wait_policy(void);
+
+/* Yields at `now` (ns), as that says, and notes what it found. Returns the time thereafter. */
+uint64_t hwmc_processor_yield(struct hwmc_wait *w, uint64_t now);
 
 /* Whether this thread's processor went to another one since it asked last, though it wanted to go
  * on. A system call; the first time false. */

@@ -14,14 +14,6 @@
 #define LATE_START_NS 50000u
 #define LATE_MAX_NS 1000000u
 
-/* A yield that takes more than this many times that of one that finds nobody has found somebody,
- * though he may yield at once: that is another system call, and two changes of the processor from
- * one process to another. One more would do where changes cost nothing. Less than FOUND_MIN_NS is
- * not told from chance. A bound above that is worse than wrong: a yield that found somebody, and is
- * taken for one that did not, makes the bound rise until all are. */
-#define FOUND_TIMES 3u
-#define FOUND_MIN_NS 600u
-
 /* Somebody computes, as he was given a whole turn: who yields was away for longer than all others
  * of the program take that share the processor, one after the other. One that sleeps and wakes
  * others, as all do once somebody computes, takes up to 60 us; a bound that they exceed by that
@@ -33,6 +25,9 @@
 #define COMPUTES_SLEEPS 64u
 
 #define RATIONED_YIELDS 8u
+
+/* SHARED: one yield in so many is counted. That takes two system calls, as long as the yield. */
+#define COUNTED 32u
 
 void hwmc_wait_policy_init(struct hwmc_wait_policy *p, bool alone, bool rationed, uint32_t sharers)
 {
@@ -92,22 +87,36 @@ void hwmc_wait_lost_turn(struct hwmc_wait_policy *p)
     p->computes = COMPUTES_SLEEPS;
 }
 
-void hwmc_wait_yielded(struct hwmc_wait_policy *p, struct hwmc_wait *w, uint64_t before,
-                       uint64_t after)
+bool hwmc_wait_counts(const struct hwmc_wait_policy *p)
 {
-    const uint64_t ns = after > before ? after - before : 1;
+    return hwmc_wait_is_alone(p) || p->yields % COUNTED == 0;
+}
 
-    w->yielded = after;
+/* The least of those that found nobody, which creeps up where clocks and kernels change. */
+static void note_empty(struct hwmc_wait_policy *p, uint64_t ns)
+{
+    p->empty_yield_ns =
+        ns < p->empty_yield_ns ? ns : p->empty_yield_ns + (ns - p->empty_yield_ns + 63) / 64;
+}
+
+void hwmc_wait_yielded(struct hwmc_wait_policy *p, struct hwmc_wait *w,
+                       const struct hwmc_wait_yield *y)
+{
+    const uint64_t ns = y->after > y->before ? y->after - y->before : 1;
+
+    w->yielded = y->after;
     w->yields++;
-    p->computes = ns >= p->turn_ns ? COMPUTES_SLEEPS : p->computes - (p->computes > 0);
-    if (ns < hwmc_max_u64(FOUND_TIMES * p->empty_yield_ns, FOUND_MIN_NS)) {
-        /* The least one, which creeps up where clocks and kernels change. */
-        p->empty_yield_ns =
-            ns < p->empty_yield_ns ? ns : p->empty_yield_ns + (ns - p->empty_yield_ns + 63) / 64;
+    p->yields++;
+    if (y->found == HWMC_WAIT_NOBODY) {
+        p->computes -= p->computes > 0;
+        note_empty(p, ns);
         p->regained += p->regained < HWMC_WAIT_REGAINED;
         p->met = 0;
         return;
     }
+    p->computes = ns >= p->turn_ns ? COMPUTES_SLEEPS : p->computes - (p->computes > 0);
+    if (y->found == HWMC_WAIT_UNCOUNTED)
+        return;
     p->met++;
     if (p->regained < HWMC_WAIT_REGAINED || p->met == HWMC_WAIT_MET || p->computes > 0)
         begin_shared(p);

@@ -7,7 +7,7 @@
  * and of collectives inside a host. A waiting thread asks it every few polls, does what it says,
  * and reports how long that took.
  *
- *            presumed, or REGAINED yields in a row that found nobody
+ *            presumed, or REGAINED counted yields in a row that found nobody
  *   SHARED ----------------------------------------------------------> ALONE
  *          <----------------------------------------------------------
  *            MET yields in a row that found somebody, or a turn that was lost or given away
@@ -23,6 +23,11 @@
  * or soon if another process computes: a sleeping thread gets the processor back in time when it is
  * woken, a yielding one does not. It also sleeps soon if processors are rationed (a quota of a
  * container): polls and yields use the quota up, and then all are stopped.
+ *
+ * Whether a yield found somebody is asked of the kernel, which counts how often it gave a thread's
+ * processor to another. Time does not tell: that other one may wait as well and yield at once, and
+ * some kernels do that in less than three times what a yield takes that finds nobody. To ask takes
+ * as long as a yield: ALONE all are counted, for they are rare, SHARED one in some.
  *
  * A yield finds nobody where the kernel gives the processor back though others want it, as it does
  * between sessions that it schedules as groups. They show all the same: one takes the processor for
@@ -42,16 +47,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define HWMC_WAIT_SHARE 32u    /* a wait is made longer by one part in this */
-#define HWMC_WAIT_REGAINED 64u /* yields in a row that find nobody, until SHARED is over */
-#define HWMC_WAIT_MET 4u       /* yields in a row that find somebody, until ALONE is */
+#define HWMC_WAIT_SHARE 32u   /* a wait is made longer by one part in this */
+#define HWMC_WAIT_REGAINED 8u /* counted yields in a row that find nobody, until SHARED is over */
+#define HWMC_WAIT_MET 4u      /* yields in a row that find somebody, until ALONE is */
 
 enum hwmc_wait_verdict { HWMC_WAIT_POLL, HWMC_WAIT_YIELD, HWMC_WAIT_SLEEP };
 
 /* What a thread has found out. */
 struct hwmc_wait_policy {
-    uint32_t regained; /* yields in a row that found nobody */
+    uint32_t regained; /* counted yields in a row that found nobody */
     uint32_t met;      /* ALONE: yields in a row that found somebody */
+    uint32_t yields;   /* all, modulo 2^32 */
     uint32_t
         computes; /* verdicts until it is seen again whether somebody computes; 0: nobody does */
     uint64_t empty_yield_ns; /* of a yield that finds nobody; the least of late */
@@ -96,9 +102,17 @@ enum hwmc_wait_verdict hwmc_wait_tested(struct hwmc_wait_policy *p);
  * computes. */
 void hwmc_wait_lost_turn(struct hwmc_wait_policy *p);
 
-/* It yielded from `before` to `after`. */
-void hwmc_wait_yielded(struct hwmc_wait_policy *p, struct hwmc_wait *w, uint64_t before,
-                       uint64_t after);
+/* What became of a yield. */
+struct hwmc_wait_yield {
+    uint64_t before, after; /* ns: from when to when */
+    enum { HWMC_WAIT_UNCOUNTED, HWMC_WAIT_NOBODY, HWMC_WAIT_SOMEBODY } found;
+};
+
+/* Whether the kernel is to be asked what the next yield found. */
+bool hwmc_wait_counts(const struct hwmc_wait_policy *p);
+
+void hwmc_wait_yielded(struct hwmc_wait_policy *p, struct hwmc_wait *w,
+                       const struct hwmc_wait_yield *y);
 
 /* It slept, and was awake at `after`. `until`: when it was to end by itself, and did; 0: it was
  * woken. */

@@ -32,7 +32,6 @@
 #include "../../../../../mpi/coll/bcast_hw/core/wait/wait_policy.h"
 #include "../../../../../mpi/coll/bcast_hw/settings/settings.h"
 
-#include <sched.h>
 #include <time.h>
 
 #define POLLS                                                                                      \
@@ -151,22 +150,12 @@ static bool goes_on(const struct wait *w, bool alone, uint64_t now)
     return w->entered - w->left <= (w->sleep_ns > SLEEP_FIRST_NS ? LOOP_COLD_NS : LOOP_NS);
 }
 
-static uint64_t yield(struct wait *w, uint64_t now)
-{
-    uint64_t after;
-
-    sched_yield();
-    after = hwmc_now();
-    hwmc_wait_yielded(policy(), &w->policy, now, after);
-    return after;
-}
-
 /* ARMED: looks for what comes, which is one system call where a poll is several, and yields in
  * between, for as long as that is due; then sleeps. */
 static void doze(struct wait *w, uint64_t now, uint64_t until)
 {
     while (now < until && hwmc_wait_next(policy(), &w->policy, &limits, now) != HWMC_WAIT_SLEEP) {
-        const uint64_t begin = yield(w, now);
+        const uint64_t begin = hwmc_processor_yield(&w->policy, now);
 
         w->woken |= hwmc_sleep_look();
         now = hwmc_now();
@@ -204,7 +193,7 @@ static uint64_t pause_(struct wait *w, uint64_t now)
     if (verdict == HWMC_WAIT_POLL)
         return now;
     if (!hwmc_sleep_can() || !has_to_arm(w, verdict) || hwmc_sleep_arm(now, &until) != HWMC_ARMED)
-        return yield(w, now);
+        return hwmc_processor_yield(&w->policy, now);
     doze(w, now, until);
     w->sleep_ns = MPL_MIN(2 * w->sleep_ns, SLEEP_MAX_NS);
     return hwmc_now();
@@ -242,7 +231,7 @@ static void step(struct wait *w)
     if (alone || w->waits)
         w->left = pause_(w, now);
     else if (hwmc_wait_tested(policy()) == HWMC_WAIT_YIELD)
-        w->left = yield(w, now);
+        w->left = hwmc_processor_yield(&w->policy, now);
 }
 
 /* Polls are over. What they found ends the wait; else this is what comes before the next one. */
